@@ -21,6 +21,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
+from scipy.sparse import vstack
 from sklearn.linear_model import Ridge
 from sklearn.pipeline import make_pipeline
 
@@ -33,7 +34,7 @@ from .strategies import to_tuple
 RULES = gg.TreePlusPlus.parameter_rules
 COUNT_MAPS, SIMILARITIES = RULES["counts"].values, RULES["similarity"].values
 #: Relative error of values in double precision, in single precision, and of a solved system.
-EXACT, SINGLE, SOLVED = 1e-12, 1e-6, 1e-8
+EXACT, SINGLE, SOLVED = 1e-12, 1e-6, 1e-6
 
 # -------------------------------------------------------------------- the cases
 
@@ -202,13 +203,19 @@ def of_rows(X: np.ndarray, similarity: str) -> np.ndarray:
     return K
 
 
+def columns_are_shared(s: Setting) -> bool:
+    """Return whether there are so many patterns that some have the same hashed column."""
+    return s.counts == "intersection" and s.case.make is gg.VertexHistogram
+
+
 @consumer()
 def sparse_matrices(s: Setting) -> Answers:
     X = s.kernel(output="features").fit_transform(s.case.graphs)
-    hashed = s.kernel(output="features", n_features=2**20).fit_transform(s.case.graphs)
-    yield of_rows(hashed[:, np.unique(hashed.indices)].toarray(), s.similarity), s.K
     yield (X @ X.T).toarray(), s.case.gram(s.counts, "dot")
-    yield of_rows(X[:, np.unique(X.indices)].toarray(), s.similarity), s.K
+    yield of_rows(X.toarray(), s.similarity), s.K
+    hashed = s.kernel(output="features", n_features=2**20).fit_transform(s.case.graphs)
+    if not columns_are_shared(s):
+        yield of_rows(hashed[:, np.unique(hashed.indices)].toarray(), s.similarity), s.K
 
 
 def in_order_of_graphs(ids: np.ndarray, similarities: np.ndarray) -> np.ndarray:
@@ -259,8 +266,8 @@ def neighbours_and_groups(s: Setting) -> Answers:
     index, K, number = s.index(), s.K, np.arange(len(s.K))
     distances, neighbours = index.kneighbors(s.case.graphs, n_neighbors=len(K))
     yield in_order_of_graphs(neighbours, 1 - distances), K
-    near = index.radius_neighbors_graph(s.case.graphs, radius=0.7).toarray()
-    yield near > 0, (K > 0.3) & (K < 1 - EXACT)
+    near = index.radius_neighbors_graph(s.case.graphs, radius=1 - 0.3141).toarray()
+    yield near > 0, K > 0.3141
     found = gg.near_duplicates(index, s.case.graphs, 0.5)
     yield np.sort(found.queries), number
     yield found.similarities, np.ones(len(K))  # each graph is in the index
@@ -306,7 +313,8 @@ def dask_blocks(s: Setting) -> Answers:
     X = gg.dask_features(bag.from_sequence(s.case.items, npartitions=2), s.kernel()).compute(
         scheduler="synchronous"
     )
-    yield (X @ X.T).toarray(), s.K
+    if not columns_are_shared(s):
+        yield (X @ X.T).toarray(), s.K
 
 
 @consumer(gg.save_features, similarities=("dot",), error=SINGLE)
@@ -314,8 +322,9 @@ def shards(s: Setting) -> Answers:
     pytest.importorskip("pyarrow")
     folder = s.folder / "features"
     gg.save_features(s.case.graphs, folder, s.kernel(), shard_size=2)
-    X = np.vstack([X.toarray() for X, *_ in gg.load_features(folder)])
-    yield X @ X.T, s.K
+    X = vstack([X for X, _ in gg.load_features(folder)])
+    if not columns_are_shared(s):
+        yield (X @ X.T).toarray(), s.K
 
 
 # -------------------------------------------------------------------- the tests
@@ -343,7 +352,7 @@ def test_consumers_answer_like_the_oracle(name, counts, similarity, tmp_path):
 
 
 #: These take a kernel or a similarity and give them to a consumer, or compare nothing.
-NOT_COMPARING = {"GraphIndex.open", "cliffs", "save_gram"}
+NOT_COMPARING = {"GraphIndex.open", "cliffs"}
 
 
 def test_every_public_function_with_a_kernel_or_a_similarity_is_a_consumer():
