@@ -181,22 +181,24 @@ def _at(table: Any, rows: list[int]) -> Any:
 
 
 def _as_json(seen: Seen, why: Explanation, output: Path | None) -> dict[str, Any]:
+    sign = why.direction  # positive values favour the prediction, as in the table
     return {
         "name": seen.name,
         "prediction": seen.prediction,
         "truth": seen.truth,
         "probability": seen.probability,
         "interval": seen.interval,
-        "decision": why.decision,
-        "bias": why.bias,
-        "vertices": why.vertices.tolist(),
-        "edges": why.edges.tolist(),
+        "decision": sign * why.decision,
+        "bias": sign * why.bias,
+        "vertices": (sign * why.vertices).tolist(),
+        "edges": (sign * why.edges).tolist(),
         "fragments": [
-            {"name": f.name, "contribution": f.contribution, "vertices": list(f.vertices)}
+            {"name": f.name, "contribution": sign * f.contribution, "vertices": list(f.vertices)}
             for f in why.fragments()
         ],
         "patterns": [
-            {"name": p.name, "contribution": p.contribution, "count": p.count} for p in why.top(20)
+            {"name": p.name, "contribution": sign * p.contribution, "count": p.count}
+            for p in why.top(20)
         ],
         "output": None if output is None else str(output),
     }
