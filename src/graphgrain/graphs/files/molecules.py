@@ -141,7 +141,7 @@ class MoleculeFile(NamedTuple):
     def problem(self, record: Record, reason: str) -> str:
         """Describe where a molecule is and why it cannot be read."""
         start = record.structure.strip().split("\n")[0][:60]
-        row = "" if record.row == record.line else f" (row {record.row} of the data)"
+        row = "" if record.row == record.line else f" (row {record.row})"
         return f"{self.name}, line {record.line}{row}, {start!r}: {reason}"
 
 
