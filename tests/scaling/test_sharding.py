@@ -221,7 +221,7 @@ def test_columns_that_are_neither_integers_nor_floats_are_text(tmp_path, values)
 def test_a_bad_line(table, tmp_path):
     table.write_text(table.read_text() + "bad,C1CC,1\nlast,CCO,0\n")
     folder = tmp_path / "features"
-    with pytest.raises(InvalidGraphError, match=r"x.csv, line 97, 'C1CC': unclosed ring"):
+    with pytest.raises(InvalidGraphError, match=r"x.csv, line 97 .row 96., 'C1CC': unclosed ring"):
         gg.save_features(table, folder, KERNEL, shard_size=40)
     assert len(list(folder.glob("shard-0000[01].parquet"))) == 2  # nothing before it is lost
     with pytest.warns(GraphgrainWarning, match=r"1 of 97 .*line 97"):
