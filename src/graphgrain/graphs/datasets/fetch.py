@@ -19,6 +19,7 @@ from ...errors import DownloadError, InvalidParameterError
 from ...writing import atomic_write, put_in_place
 from ..batch import GraphBatch
 from ..files.tu import load_tu
+from ..processes import ProgressBar, progress_bar
 
 TU_ADDRESS = "https://www.chrsmrrs.com/graphkerneldatasets/"
 RETRIES = 2
@@ -55,6 +56,7 @@ def load_drugs(
     Returns
     -------
     graphs : GraphBatch
+        With the columns ``"id"``, the names, and ``"smiles"``.
     y : array of str
         Family of each drug.
     names : array of str
@@ -71,10 +73,11 @@ def load_drugs(
     with resources.as_file(data.joinpath("drugs.zip")) as file:
         graphs, families = load_tu(file)
     assert families is not None
-    if not names:
-        return graphs, families
-    table = csv.DictReader(data.joinpath("drugs.csv").read_text(encoding="utf-8").splitlines())
-    return graphs, families, np.array([row["name"] for row in table])
+    text = data.joinpath("drugs.csv").read_text(encoding="utf-8")
+    rows = list(csv.DictReader(text.splitlines()))
+    graphs = graphs.with_columns({"id": [row["name"] for row in rows]})
+    graphs = graphs.with_columns({"smiles": [row["smiles"] for row in rows]})
+    return (graphs, families, graphs.columns["id"].astype(str)) if names else (graphs, families)
 
 
 def fetch_tu(
@@ -183,7 +186,8 @@ def _downloaded(
                 temporary, address, registry={file.name: known}, retry_if_failed=RETRIES
             )
             pooch.get_logger().setLevel("WARNING")
-            path = downloader.fetch(file.name, downloader=partial(_download_zip, bool(verbose)))
+            with progress_bar(verbose, None, "bytes", file.name) as bar:
+                path = downloader.fetch(file.name, downloader=partial(_download_zip, bar))
             found = pooch.file_hash(path)
             put_in_place(path, file)
             _remember(record, found)
@@ -198,13 +202,13 @@ def _remember(record: Path, found: str) -> None:
         stream.write(f"{found}\n".encode())
 
 
-def _download_zip(progressbar: bool, url: str, output: str, pooch_instance: Any) -> None:
+def _download_zip(bar: ProgressBar, url: str, output: str, pooch_instance: Any) -> None:
     """Download with pooch, and check that the result is a complete zip."""
     import pooch
     import requests
 
     try:
-        pooch.HTTPDownloader(progressbar=progressbar, timeout=TIMEOUT)(url, output, pooch_instance)
+        pooch.HTTPDownloader(progressbar=bar, timeout=TIMEOUT)(url, output, pooch_instance)
     except requests.HTTPError as error:
         if error.response is not None and error.response.status_code == 404:
             raise FileNotFoundError(f"{url} does not exist") from None  # do not retry
