@@ -57,7 +57,6 @@ from .kernels import AttributedGraphInvariants as AttributedGraphInvariants
 from .kernels import DeepGraphKernel as DeepGraphKernel
 from .kernels import DescriptorMatching as DescriptorMatching
 from .kernels import EdgeHistogram as EdgeHistogram
-from .kernels import Estimate as Estimate
 from .kernels import FeatureKernel as FeatureKernel
 from .kernels import Features as Features
 from .kernels import FittedSetting as FittedSetting
