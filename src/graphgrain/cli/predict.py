@@ -85,7 +85,7 @@ def predict(
     if file.blocks:  # fields can differ between the records of an .sdf file
         for record in MoleculeFile.opened(data).records:
             fields.update(dict.fromkeys(record.fields))
-    records = islice(enumerate(file.records, start=1), skip, None)
+    records = islice(file.records, skip, None)
     predictor = _Predictor(loaded, file, list(fields), interval, domain)
     done = unreadable = 0
     with ExitStack() as stack:
@@ -94,7 +94,7 @@ def predict(
         bar = stack.enter_context(progress_bar(err().is_terminal, None))
         try:
             while chunk := list(islice(records, CHUNK)):
-                columns = predictor([row for row, _ in chunk], [record for _, record in chunk])
+                columns = predictor(chunk)
                 table.write(columns)
                 done += len(chunk)
                 unreadable += sum(map(bool, columns["problem"]))
@@ -191,7 +191,7 @@ class _Predictor(NamedTuple):
     interval: float
     domain: bool
 
-    def __call__(self, rows: list[int], records: list[Record]) -> dict[str, list[Any]]:
+    def __call__(self, records: list[Record]) -> dict[str, list[Any]]:
         """Return the rows of the table, as columns."""
         from ..graphs.convert.rdkit import LabelOptions, parse_molecules
         from ..graphs.files.molecules import names_beside, record_columns
@@ -209,13 +209,13 @@ class _Predictor(NamedTuple):
             if self.model.descriptors is not None:
                 molecules = [structures[position].strip() for position in readable]
             columns = {name: values[readable] for name, values in fields.items()}
-            numbers = [rows[position] for position in readable]
-            X = self.model.count(model_input(self.model, molecules, columns, numbers))
+            rows = [records[position].row for position in readable]
+            X = self.model.count(model_input(self.model, molecules, columns, rows))
             results = self._predicted(X) | (self._domain(X) if self.domain else {})
         names = self._names()
         ours = {"row", "molecule", *names, "problem"}
         table: dict[str, list[Any]] = {
-            "row": rows,
+            "row": [record.row for record in records],
             "molecule": [text.strip().split("\n")[0] for text in structures],
         }
         for name, shown in names_beside(ours, list(fields)).items():
