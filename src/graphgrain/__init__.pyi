@@ -102,15 +102,12 @@ from .scaling import dask_partial_fit as dask_partial_fit
 from .scaling import save_features as save_features
 from .scaling import save_gram as save_gram
 from .searching import Change as Change
-from .searching import Cliff as Cliff
-from .searching import Cliffs as Cliffs
 from .searching import Clusters as Clusters
 from .searching import GraphIndex as GraphIndex
 from .searching import NearDuplicates as NearDuplicates
 from .searching import Pairs as Pairs
 from .searching import Surroundings as Surroundings
 from .searching import changes as changes
-from .searching import cliffs as cliffs
 from .searching import near_duplicates as near_duplicates
 from .searching import pairs as pairs
 from .searching import pick_diverse as pick_diverse
