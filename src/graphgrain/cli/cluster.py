@@ -12,7 +12,7 @@ from rich.table import Table
 from ..graphs.batch import counted
 from ..searching.graph_index import GraphIndex
 from ..searching.groups import Clusters, pick_diverse, sphere_exclusion
-from ..searching.index_files import KINDS
+from ..searching.segment import KINDS
 from ..writing import write_csv
 from .app import answer, command, err, out
 from .arguments import Jobs, Json, Reading, check_choice, check_share, output_file
@@ -53,44 +53,42 @@ def cluster(
         check_choice("--similarity", similarity, tuple(KINDS))
     check_share("--min-similarity", min_similarity)
     rows: list[tuple[Any, ...]]
-    with opened(data, reading, n_jobs, similarity) as index:
-        ids = index.ids
-        if count is not None:
-            with err().status("picking"):
-                chosen = ids[pick_diverse(index, count)].tolist()
-            labels = labels_of(index, chosen)
-            rows = [("rank", "id", "name"), *zip(range(1, count + 1), chosen, labels, strict=True)]
-            if as_json:
-                answer({"picks": chosen, "names": labels})
-            else:
-                out().print(_table([("id", chosen), ("", labels)]))
+    index = opened(data, reading, n_jobs, similarity)
+    ids = index.ids
+    if count is not None:
+        with err().status("picking"):
+            chosen = ids[pick_diverse(index, count)].tolist()
+        labels = labels_of(index, chosen)
+        rows = [("rank", "id", "name"), *zip(range(1, count + 1), chosen, labels, strict=True)]
+        if as_json:
+            answer({"picks": chosen, "names": labels})
         else:
-            with err().status("clustering"):
-                found = sphere_exclusion(index, min_similarity)
-            centers = ids[found.centers].tolist()
-            labels = labels_of(index, ids.tolist())
-            rows = [("id", "name", "cluster", "center")]
-            rows += [
-                (key, label, number + 1, centers[number])
-                for key, label, number in zip(
-                    ids.tolist(), labels, found.labels.tolist(), strict=True
-                )
-            ]
-            if as_json:
-                answer(
-                    {
-                        "min_similarity": min_similarity,
-                        "clusters": [
-                            {"center": center, "size": int(size)}
-                            for center, size in zip(centers, found.sizes, strict=True)
-                        ],
-                        "labels": (found.labels + 1).tolist(),
-                        "ids": ids.tolist(),
-                        "names": labels,
-                    }
-                )
-            else:
-                _show(index, found, centers)
+            out().print(_table([("id", chosen), ("", labels)]))
+    else:
+        with err().status("clustering"):
+            found = sphere_exclusion(index, min_similarity)
+        centers = ids[found.centers].tolist()
+        labels = labels_of(index, ids.tolist())
+        rows = [("id", "name", "cluster", "center")]
+        rows += [
+            (key, label, number + 1, centers[number])
+            for key, label, number in zip(ids.tolist(), labels, found.labels.tolist(), strict=True)
+        ]
+        if as_json:
+            answer(
+                {
+                    "min_similarity": min_similarity,
+                    "clusters": [
+                        {"center": center, "size": int(size)}
+                        for center, size in zip(centers, found.sizes, strict=True)
+                    ],
+                    "labels": (found.labels + 1).tolist(),
+                    "ids": ids.tolist(),
+                    "names": labels,
+                }
+            )
+        else:
+            _show(index, found, centers)
     if output is not None:
         write_csv(output, rows)
         err().print(f"Written to {escape(str(output))}.")

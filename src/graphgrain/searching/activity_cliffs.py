@@ -90,11 +90,11 @@ def cliffs_among(
         group[graphs] = graphs[0]
     alike &= group[similar.first] != group[similar.second]
     steep = np.flatnonzero(far & (similar.similarities < _SAME))
-    first, second, similarities = (column[steep] for column in similar)
-    differences = differences[steep]
-    steepness = np.abs(differences) / (1.0 - similarities)
-    order = np.lexsort((second, first, -np.abs(differences), -steepness))
-    columns = (first, second, similarities, differences, steepness)
+    steepness = np.abs(differences[steep]) / (1.0 - similar.similarities[steep])
+    order = np.lexsort(
+        (similar.second[steep], similar.first[steep], -np.abs(differences[steep]), -steepness)
+    )
+    rows = steep[order]
     if groups:
         warnings.warn(
             f"{sum(map(len, groups)):,} graphs are equal to others with a y that differs by "
@@ -104,8 +104,12 @@ def cliffs_among(
             stacklevel=3,
         )
     return Cliffs(
-        *(column[order] for column in columns),
-        similar._replace(**{name: getattr(similar, name)[alike] for name in similar._fields}),
+        similar.first[rows],
+        similar.second[rows],
+        similar.similarities[rows],
+        differences[rows],
+        steepness[order],
+        type(similar)(*(column[alike] for column in similar)),
         groups,
         missing,
     )
@@ -154,7 +158,9 @@ def _equal_graphs(source: Snapshot | GraphBatch | None, numbers: np.ndarray) -> 
     if source is None or not len(numbers):
         return []
     graphs = selected(source, numbers)
-    return [[int(numbers[number]) for number in group] for group in duplicates(graphs)]
+    return [
+        [int(numbers[number]) for number in group] for group in duplicates(graphs, attributes=True)
+    ]
 
 
 def graphs_of(collection: GraphIndex | GraphBatch | Features) -> Snapshot | GraphBatch | None:

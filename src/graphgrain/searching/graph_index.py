@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 from sklearn.base import clone
 
-from ..core.gram import DOT
+from ..core.similarity import DOT
 from ..core.threads import call
 from ..errors import (
     GraphgrainWarning,
@@ -523,9 +523,9 @@ class GraphIndex:
         ranker = self._ranker(similarity)
         snapshot = ranker.snapshot  # another thread may refresh the index in the meantime
         hits = self._hits(ranker, self.as_queries(queries), k, min_similarity)
-        bounds = np.cumsum([len(hit.places) for hit in hits])[:-1]
         flat = snapshot.ids(np.concatenate([_NO_ROWS, *(hit.places for hit in hits)]))
-        ids: Any = [as_array(list(part)) for part in np.split(object_array(flat), bounds)]
+        rest = iter(flat)
+        ids: Any = [as_array(list(islice(rest, len(hit.places)))) for hit in hits]
         values: Any = [hit.similarities for hit in hits]
         columns = [snapshot.columns(hit.places) for hit in hits] if return_columns else []
         if min_similarity is None:

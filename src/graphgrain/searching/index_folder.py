@@ -171,9 +171,7 @@ class Snapshot:
 
     def column(self, name: str, positions: Sequence[int] | np.ndarray) -> np.ndarray:
         """Return a column of some graphs, with None for missing values."""
-        return as_array(
-            self._gathered(positions, lambda segment, rows: segment.column(name, rows))
-        )
+        return as_array(self._gathered(positions, lambda segment, rows: segment.column(name, rows)))
 
     def columns(self, positions: Sequence[int] | np.ndarray) -> dict[str, np.ndarray]:
         """Return all columns of some graphs."""

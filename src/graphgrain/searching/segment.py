@@ -23,11 +23,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..core.gram import COSINE
 from ..core.graph_bits import pack_graphs, unpack_graphs
 from ..core.hashing import mix_array
+from ..core.similarity import CONTAINMENT, COSINE
 from ..core.sketches import (
-    CONTAINMENT,
     FEWEST_BITS,
     MOST_BITS,
     Lists,
@@ -264,7 +263,7 @@ def laid_out(arrays: dict[str, np.ndarray]) -> tuple[np.ndarray, dict[str, Any]]
     size = 0
     for name, array in arrays.items():
         arrays[name] = array = np.ascontiguousarray(array)
-        table[name] = [array.dtype.str, list(array.shape), size, zlib.crc32(_bytes_of(array))]
+        table[name] = [array.dtype.str, list(array.shape), size, zlib.crc32(_bytes_of(array).data)]
         size += -(-array.nbytes // _ALIGN) * _ALIGN
     data: np.ndarray = np.zeros(size, dtype=np.uint8)
     for name, array in arrays.items():
@@ -277,7 +276,7 @@ def _bytes_of(array: np.ndarray) -> np.ndarray:
     return array.reshape(-1).view(np.uint8)
 
 
-def _column(name: str, values: Sequence[Any]) -> Column:
+def _column(name: str, values: Sequence[Any] | np.ndarray) -> Column:
     plain = [plain_value(value) for value in values]
     pages, starts = [], [0]
     for begin in range(0, len(plain), _PAGE):
@@ -309,19 +308,14 @@ def plain_value(value: Any) -> Any:
     return None if is_missing(value) and not isinstance(value, float) else value
 
 
-def object_array(values: list[Any]) -> np.ndarray:
-    """Return an array of objects, even if these are lists of the same length."""
-    array = np.empty(len(values), dtype=object)
-    array[:] = values
-    return array
-
-
 def as_array(values: list[Any]) -> np.ndarray:
     """Return an array of numbers, strings or bools if possible, otherwise of objects."""
     kinds = {type(value) for value in values}
     if kinds in ({float}, {int, float}, {str}, {bool}) or (kinds and all(map(_is_int64, values))):
         return np.array(values)
-    return object_array(values)
+    array = np.empty(len(values), dtype=object)
+    array[:] = values
+    return array
 
 
 def is_id(value: Any) -> bool:
@@ -381,7 +375,7 @@ class Segment:
         edges = self.about["edge labels"] is not None
         self._edge_labels = self._table("edge labels") if edges else None
         ascending = not len(removed) or (
-            0 <= removed[0] and removed[-1] < self._graphs and (np.diff(removed) > 0).all()
+            removed[0] >= 0 and removed[-1] < self._graphs and (np.diff(removed) > 0).all()
         )
         self._require(ascending, "removed graphs do not exist")
         self._require(_ID in self._columns, "there are no ids")
@@ -423,10 +417,10 @@ class Segment:
                 right &= type(side) is int and side >= 0 and wanted in (None, side)
             self._require(right, f"{name} are of type {typed} and shape {sides}")
             size = np.dtype(dtype).itemsize * int(np.prod(sides, dtype=object))
-            inside = type(offset) is int and 0 <= offset and offset + size <= len(self._data)
+            inside = type(offset) is int and offset >= 0 and offset + size <= len(self._data)
             self._require(inside, f"{name} are not inside the file")
             part = self._data[offset : offset + size]
-            self._require(zlib.crc32(part) == crc, f"the checksum of {name} does not match")
+            self._require(zlib.crc32(part.data) == crc, f"the checksum of {name} does not match")
             self._arrays[name] = part.view(dtype).reshape(sides)
         return self._arrays[name]
 

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple, overload
 
 import numpy as np
 
-from ..core.gram import MINMAX
+from ..core.similarity import MINMAX
 from ..core.similarity_join import (
     Records,
     count_postings,
@@ -188,7 +188,8 @@ def pairs(
     if max_per_graph is None:
         return cliffs
     rows = _capped(cliffs, range(len(cliffs)), max_per_graph)
-    return cliffs._replace(**{name: getattr(cliffs, name)[rows] for name in Cliffs._fields[:5]})
+    first, second, similarities, differences, steepness = (column[rows] for column in cliffs[:5])
+    return Cliffs(first, second, similarities, differences, steepness, *cliffs[5:])
 
 
 def iter_pairs(
@@ -219,6 +220,7 @@ def iter_pairs(
         name = similarity_by(chosen, similarity)
         if isinstance(source, GraphBatch):
             kernel = default_kernel(source) if chosen is None else chosen
+            kernel.warn_of_unused(source)
         chunks = (source[begin : begin + CHUNK] for begin in range(0, len(source), CHUNK))
     if name not in ("minmax", "cosine"):
         raise InvalidParameterError(
