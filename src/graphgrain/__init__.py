@@ -8,6 +8,9 @@ _load, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
 
 #: What to use instead of the names of version 0.3 that are gone or have moved.
 _INSTEAD = {
+    "Cliff": "gg.pairs(graphs, y=...) returns arrays",
+    "Cliffs": "it is in graphgrain.searching",
+    "cliffs": "use gg.pairs(graphs, y=...)",
     "FeatureShards": "open features with gg.load_features; the class is in graphgrain.scaling",
     "Shard": "it is in graphgrain.scaling",
     "dask_partial_fit": "use dask_ml.wrappers.Incremental, or partial_fit on each block of "

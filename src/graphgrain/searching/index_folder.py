@@ -51,7 +51,7 @@ DATABASE = "index.sqlite"
 #: Version of the tables, ``PRAGMA user_version``.
 _VERSION = 2
 #: Seconds to wait for the transactions of others.
-_PATIENCE = 5.0
+PATIENCE = 5.0
 _TABLES = """
 CREATE TABLE settings (name TEXT PRIMARY KEY, value TEXT NOT NULL);
 CREATE TABLE segments (number INTEGER PRIMARY KEY, file TEXT NOT NULL, about TEXT NOT NULL);
@@ -225,10 +225,13 @@ def checked_ids(ids: Iterable[Any]) -> list[Any]:
 
 
 @contextmanager
-def _connected(folder: Path, mode: str, patience: float) -> Iterator[sqlite3.Connection]:
+def _connected(
+    folder: Path, mode: str, patience: float | None = None
+) -> Iterator[sqlite3.Connection]:
     """Open the SQLite file of an index; transactions are begun and ended explicitly."""
     address = f"{(folder / DATABASE).absolute().as_uri()}?mode={mode}"
-    connection = sqlite3.connect(address, uri=True, timeout=patience, isolation_level=None)
+    timeout = PATIENCE if patience is None else patience
+    connection = sqlite3.connect(address, uri=True, timeout=timeout, isolation_level=None)
     with closing(connection):
         connection.execute("PRAGMA trusted_schema=OFF")
         connection.execute("PRAGMA synchronous=EXTRA")
@@ -248,7 +251,7 @@ def load(folder: Path) -> Snapshot:
             )
         raise InvalidFileError(f"{str(folder)!r} is not a graphgrain index. {reason}")
     try:
-        with _connected(folder, "rw", _PATIENCE) as connection:
+        with _connected(folder, "rw") as connection:
             connection.execute("BEGIN")
             _check_version(folder, connection)
             rows = connection.execute("SELECT name, value FROM settings")
@@ -257,7 +260,7 @@ def load(folder: Path) -> Snapshot:
             return Snapshot(settings, [_segment(folder, connection, *row) for row in segments])
     except sqlite3.Error as error:
         raise _of_sqlite(folder, error) from None
-    except (OSError, ValueError, TypeError, KeyError, AttributeError, OverflowError) as error:
+    except (OSError, EOFError, ValueError, TypeError, KeyError, AttributeError) as error:
         raise damaged(str(folder), error) from None
 
 
@@ -381,7 +384,7 @@ class Transaction:
 
 @contextmanager
 def writing(
-    folder: Path, create: bool = False, patience: float = _PATIENCE
+    folder: Path, create: bool = False, patience: float | None = None
 ) -> Iterator[Transaction]:
     """Change an index in one transaction, which only one process at a time can have."""
     fresh = create and not (folder / DATABASE).exists()
