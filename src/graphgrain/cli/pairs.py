@@ -6,13 +6,11 @@ import csv
 import io
 import json
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
 from itertools import islice
 from pathlib import Path
-from typing import IO, Annotated, Any
+from typing import IO, Any
 
 import numpy as np
-import typer
 from rich.markup import escape
 
 from ..errors import InvalidParameterError
@@ -23,14 +21,35 @@ from ..scaling.feature_shards import pyarrow
 from ..searching.activity_cliffs import Cliffs
 from ..searching.graph_index import GraphIndex
 from ..searching.groups import near_duplicates
-from ..searching.segment import KINDS
 from ..searching.similar_pairs import Pairs, capped_pairs, iter_pairs, joined_pairs
 from ..searching.similar_pairs import pairs as find_pairs
 from ..writing import atomic_write, check_output, suffix_of
-from .app import answer, command, err, out
-from .arguments import Jobs, Json, Reading, check_choice, check_share, nearest, output_file
-from .index import IndexOrData, labels, labels_of, opened, reading_of
+from .app import command
+from .console import answer, err, out
+from .index import labels_of, opened, reading_of
 from .loading import load, row_names
+from .options import (
+    Errors,
+    Id,
+    IndexOrData,
+    Jobs,
+    Json,
+    Labels,
+    MaxPerGraph,
+    MinDifference,
+    Missing,
+    OptionalMinSimilarity,
+    OptionalOutput,
+    Reading,
+    SecondData,
+    Similarity,
+    Smiles,
+    Target,
+    View,
+    check_choice,
+    check_share,
+    nearest,
+)
 from .tables import text_table
 
 _SHOWN = 10
@@ -52,35 +71,19 @@ _TOGETHER = 1 << 16
 )
 def pairs(
     data: IndexOrData,
-    reading: Reading,
-    second: Annotated[
-        str | None,
-        typer.Argument(help="A second file or data set, such as the test set.", metavar="[SECOND]"),
-    ] = None,
-    min_similarity: Annotated[
-        float | None,
-        typer.Option(help="Minimum similarity of a pair; by default 0.8, or 0.9 with SECOND."),
-    ] = None,
-    similarity: Annotated[
-        str | None,
-        typer.Option(
-            help="Similarity of graphs; by default that of the index, or minmax.",
-            metavar="|".join(KINDS),
-        ),
-    ] = None,
-    min_difference: Annotated[
-        float,
-        typer.Option(
-            help="With --target: minimum difference in it; 1 is tenfold on a log10 scale."
-        ),
-    ] = 1.0,
-    max_per_graph: Annotated[
-        int | None,
-        typer.Option(help="Maximum number of pairs per graph, the most similar first.", min=1),
-    ] = None,
-    output: Annotated[
-        Path | None, output_file("Write all pairs to this .csv, .jsonl or .parquet file.")
-    ] = None,
+    second: SecondData = None,
+    min_similarity: OptionalMinSimilarity = None,
+    similarity: Similarity = None,
+    min_difference: MinDifference = 1.0,
+    max_per_graph: MaxPerGraph = None,
+    output: OptionalOutput = None,
+    target: Target = None,
+    id: Id = None,
+    smiles: Smiles = None,
+    labels: Labels = "",
+    errors: Errors = "raise",
+    missing: Missing = "raise",
+    view: View = None,
     n_jobs: Jobs = -1,
     as_json: Json = False,
 ) -> None:
@@ -88,13 +91,13 @@ def pairs(
 
     With --target, pairs that differ in that column: activity cliffs, the steepest first. With a
     second collection, its graphs that have a near-duplicate in the first, such as graphs of a test
-    set that make a model look better than it is. The result is exact and complete.
+    set that make a model look better than it is. The result is exact and complete. The minimum
+    similarity is 0.8, or 0.9 with a second collection.
     """
     least = min_similarity if min_similarity is not None else 0.8 if second is None else 0.9
     check_share("--min-similarity", least)
-    if similarity is not None:
-        kinds = ("minmax", "cosine") if second is None else tuple(KINDS)
-        check_choice("--similarity", similarity, kinds)
+    if similarity is not None and second is None:
+        check_choice("--similarity", similarity, ("minmax", "cosine"))
     if output is not None:
         if suffix_of(output, ".csv") not in _FORMS:
             raise InvalidParameterError(
@@ -103,18 +106,18 @@ def pairs(
         check_output(output, "The table of pairs")
         if suffix_of(output, ".csv") == ".parquet":
             pyarrow()  # fail early if it is not installed
+    reading_both = Reading(target, id, smiles, labels, errors, missing, view)
     if second is not None:
-        if reading.target is not None or max_per_graph is not None:
+        if target is not None or max_per_graph is not None:
             raise InvalidParameterError(
                 "--target and --max-per-graph are for the pairs of one collection. Leave them out, "
                 "or give one collection."
             )
-        _between(data, second, reading, least, similarity, output, n_jobs, as_json)
+        _between(data, second, reading_both, least, similarity, output, n_jobs, as_json)
         return
-    target = reading.target
-    skip = reading.missing == "skip"
-    if target is not None:
-        reading = replace(reading, target=None, missing="error")
+    # The target is a column of the index, and its missing values are found there.
+    skip = missing == "skip" and target is not None
+    reading = Reading(None, id, smiles, labels, errors, "raise" if skip else missing, view)
     index = opened(data, reading, n_jobs, similarity)
     if target is not None:
         _cliffs(index, target, skip, least, min_difference, max_per_graph, output, as_json)
@@ -151,7 +154,7 @@ def _rows(index: GraphIndex, blocks: Iterable[Pairs | Cliffs]) -> Iterator[tuple
         numbers, which = np.unique(np.concatenate(block[:2]), return_inverse=True)
         positions = index._snapshot.live[numbers]
         ids = index._snapshot.ids(positions)
-        names = labels(ids, index._snapshot.columns(positions))
+        names = labels_of(index, ids)
         left, right = which[: len(block)].tolist(), which[len(block) :].tolist()
         values = [column.tolist() for column in block[2:5] if isinstance(column, np.ndarray)]
         for a, b, *rest in zip(left, right, *values, strict=True):
