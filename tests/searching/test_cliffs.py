@@ -202,7 +202,7 @@ def test_the_command(assays, tmp_path):
         (("--target", "name", "--missing", "skip"), "Differences of classes have no size"),
         (("--target", "z"), "no column 'z'"),
         (("--target", "y"), "1 of 7 graphs have none"),
-        (("--target", "y", "--missing", "skip", "--min-difference", 0), "--min-difference must be"),
+        (("--target", "y", "--missing", "skip", "--min-difference", 0), "must be above 0"),
         (("--target", "y", "--min-similarity", 0), "--min-similarity is above 0"),
         (("--target", "y", "-o", "x.html"), "written as .csv, .jsonl, .parquet"),
     ],

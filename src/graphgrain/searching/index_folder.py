@@ -277,6 +277,11 @@ def _check_version(folder: Path, connection: sqlite3.Connection) -> None:
             f"graphgrain reads version {_VERSION}. Build the index again, or use the graphgrain "
             "that wrote it."
         )
+    [pages], [size] = (
+        connection.execute(f"PRAGMA {name}").fetchone() for name in ("page_count", "page_size")
+    )
+    if (folder / DATABASE).stat().st_size < pages * size:  # SQLite would read zeros
+        raise ValueError(f"{DATABASE} ends early")
 
 
 def _segment(
