@@ -13,20 +13,9 @@ from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
 from ..errors import GraphgrainError, InvalidFileError, InvalidParameterError
 from ..writing import check_output, is_standard_output, suffix_of, unwritable
+from . import options as opt
 from .app import Interrupted, command
 from .console import answer, err, written
-from .options import (
-    Append,
-    Domain,
-    Interval,
-    Jobs,
-    Json,
-    Model,
-    MoleculeData,
-    Output,
-    Skip,
-    Smiles,
-)
 
 if TYPE_CHECKING:
     from ..graphs.files.molecules import MoleculeFile, Record
@@ -45,16 +34,16 @@ DOMAIN = ("nearest", "similarity", "unseen", "in_training", "in_domain", "reason
     ]
 )
 def predict(
-    model: Model,
-    data: MoleculeData,
-    output: Output,
-    interval: Interval = 0.9,
-    smiles: Smiles = None,
-    domain: Domain = True,
-    skip: Skip = 0,
-    append: Append = False,
-    jobs: Jobs = -1,
-    as_json: Json = False,
+    model: opt.Model,
+    data: opt.MoleculeData,
+    output: opt.Output,
+    interval: opt.Interval = 0.9,
+    smiles: opt.Smiles = None,
+    domain: opt.Domain = True,
+    skip: opt.Skip = 0,
+    append: opt.Append = False,
+    jobs: opt.Jobs = -1,
+    as_json: opt.Json = False,
 ) -> None:
     """Predict any number of molecules, with an interval for each, to a .csv file.
 
