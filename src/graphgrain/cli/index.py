@@ -21,7 +21,7 @@ from ..graphs.batch import GraphBatch, counted
 from ..graphs.convert.rdkit import LabelOptions
 from ..graphs.datasets.fetch import tu_datasets
 from ..graphs.files.molecules import is_molecule_file, names_beside
-from ..searching.graph_index import GraphIndex, described_kernel
+from ..searching.graph_index import GraphIndex, described_kernel, frozen
 from ..searching.index_folder import DATABASE
 from .app import command
 from .console import answer, err, out
@@ -156,7 +156,7 @@ def opened(
                 f"--{unused[0]} is for files of graphs; the index {data!r} contains its graphs. "
                 f"Leave out --{unused[0]}, or build another index with it."
             )
-        return GraphIndex.open(data, n_jobs=n_jobs).frozen(similarity)
+        return frozen(GraphIndex.open(data, n_jobs=n_jobs), similarity)
     return build(data, reading, None, n_jobs=n_jobs, similarity=similarity)
 
 

@@ -313,18 +313,6 @@ class GraphIndex:
             self._snapshot = snapshot
         return self
 
-    def frozen(self, similarity: str | None = None) -> GraphIndex:
-        """Return the present state of this index, with another default similarity if one is given.
-
-        It cannot be changed, and is not affected by changes of this index.
-        """
-        if similarity is None:
-            similarity = self.similarity
-        check_value("similarity", similarity, OneOf(tuple(KINDS)))
-        settings = replace(self._snapshot.settings, similarity=similarity)
-        snapshot = Snapshot(settings, self._snapshot.segments)
-        return self._in_memory(snapshot, self.kernel, self.n_jobs)
-
     # ---------------------------------------------------------------- contents
 
     def __repr__(self) -> str:
@@ -1070,4 +1058,17 @@ def as_index(
             f"An index has its own kernel, {collection.kernel!r}; got {kernel!r}. Leave it out, "
             "or give the graphs: index.graphs()."
         )
-    return collection.frozen(similarity)
+    return frozen(collection, similarity)
+
+
+def frozen(index: GraphIndex, similarity: str | None = None) -> GraphIndex:
+    """Return the present state of an index, with another default similarity if one is chosen.
+
+    It cannot be changed, and is not affected by changes of the index.
+    """
+    if similarity is None:
+        similarity = index.similarity
+    check_value("similarity", similarity, OneOf(tuple(KINDS)))
+    settings = replace(index._snapshot.settings, similarity=similarity)
+    snapshot = Snapshot(settings, index._snapshot.segments)
+    return GraphIndex._in_memory(snapshot, index.kernel, index.n_jobs)

@@ -31,7 +31,7 @@ from ..graphs.batch import GraphBatch
 from ..graphs.convert.dispatch import as_graphs
 from ..parameters import JOBS, Number, Whole, check_value
 from .activity_cliffs import graphs_of, numbers_of, selected, warn_of_missing
-from .graph_index import GraphIndex
+from .graph_index import GraphIndex, frozen
 
 _KINDS = {BRANCH: "branch", VERTEX: "vertex", EDGE: "edge"}
 #: Number of graphs whose places are listed together, and of graphs per thread.
@@ -206,7 +206,7 @@ def changes(
     check_value("n_jobs", n_jobs, JOBS)
     if not Number(0.0).allows(coverage) or coverage >= 1.0:
         raise InvalidParameterError(f"coverage must be between 0 and 1; got {coverage!r}.")
-    collection = graphs.frozen() if isinstance(graphs, GraphIndex) else as_graphs(graphs)
+    collection = frozen(graphs) if isinstance(graphs, GraphIndex) else as_graphs(graphs)
     if isinstance(collection, GraphIndex):
         n_jobs = n_jobs or collection.n_jobs
     batch = graphs_of(collection)

@@ -35,7 +35,7 @@ from ..kernels.bases.feature_kernel import FeatureKernel
 from ..kernels.features import Counts, Features
 from ..parameters import JOBS, SHARE, Whole, check_value
 from .activity_cliffs import Cliffs, cliffs_among, graphs_of, numbers_of
-from .graph_index import GraphIndex, as_index, check_kernel, default_kernel, similarity_by
+from .graph_index import GraphIndex, as_index, check_kernel, default_kernel, frozen, similarity_by
 from .segment import CHUNK, KINDS, keyed_features, values_differ
 
 #: Number of graphs whose pairs are found together.
@@ -176,7 +176,7 @@ def pairs(
     """
     check_value("max_per_graph", max_per_graph, Whole(1, optional=True))
     if isinstance(graphs, GraphIndex):
-        graphs = graphs.frozen()  # numbers refer to its present state
+        graphs = frozen(graphs)  # numbers refer to its present state
     elif not isinstance(graphs, Features):
         graphs = as_graphs(graphs)
     values = None if y is None else numbers_of(graphs_of(graphs), len(graphs), y)
