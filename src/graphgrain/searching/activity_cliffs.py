@@ -9,9 +9,9 @@ import numpy as np
 
 from ..errors import GraphgrainWarning, InvalidParameterError
 from ..graphs.batch import GraphBatch
-from ..graphs.convert.parts import is_missing
 from ..graphs.files.molecules import MISSING
 from ..graphs.isomorphism import duplicates
+from ..graphs.tables import is_missing
 from ..kernels.features import Features
 from ..parameters import Number
 from .graph_index import GraphIndex

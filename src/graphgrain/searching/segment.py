@@ -39,8 +39,8 @@ from ..core.sketches import (
 )
 from ..errors import InvalidFileError, InvalidParameterError
 from ..graphs.batch import GraphBatch, gathered_ranges
-from ..graphs.convert.parts import is_missing
 from ..graphs.streams import Chunk, join_chunks
+from ..graphs.tables import is_missing
 from ..kernels.bases.feature_kernel import FeatureKernel
 from ..kernels.features import SIMILARITIES, Counts, Features, squared_norms, total_counts
 
