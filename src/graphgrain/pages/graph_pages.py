@@ -93,7 +93,7 @@ def explanation_page(title: str, seen: Sequence[Seen], rows: int, learned: str) 
 def _page(title: str, lead: str, about: str, data: dict[str, Any], links: Links = ()) -> str:
     text = json.dumps(data, allow_nan=False, separators=(",", ":"))
     return render(
-        "graphgrain.report",
+        "graphgrain.pages",
         "explore.html",
         title=title,
         lead=lead,
@@ -256,7 +256,7 @@ def _write_cards(
     links: Links = (),
 ) -> None:
     text = render(
-        "graphgrain.report",
+        "graphgrain.pages",
         "cards.html",
         version=__version__,
         title=title,
@@ -304,7 +304,7 @@ def cliffs_page(
     graphs = int((found.counts > 0).sum())
     drawn = f" The steepest {most:,} are drawn." if len(found) > most else ""
     return render(
-        "graphgrain.report",
+        "graphgrain.pages",
         "cliffs.html",
         version=__version__,
         title=f"{counted(len(found), 'cliff')} of {target} in {title}",

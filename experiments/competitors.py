@@ -1,6 +1,6 @@
 """Speed of other kernels, side by side with GraKeL where it has them.
 
-``python -m benchmarks.competitors [DATASET ...]``. Both libraries compute the same normalised
+``python -m experiments.competitors [DATASET ...]``. Both libraries compute the same normalised
 Gram matrix of the same graphs with the same parameters in one process, equally often, and the best
 time of each is used: CPU time with one thread, which hardly depends on the load of the machine, and
 wall time otherwise. Input graphs of both are prepared beforehand. BLAS has one thread. Kernels
@@ -25,9 +25,10 @@ import graphgrain as gg
 from graphgrain.core.threads import blas_threads
 from graphgrain.kernels.registry import KERNELS
 
-from .data import load
-from .memory import peak_memory
-from .stages import clock
+from benchmarks.memory import peak_memory
+from benchmarks.stages import clock
+
+from .data import load_with_classes
 
 SETS = ["PTC_MM", "PROTEINS", "NCI1"]
 
@@ -122,7 +123,7 @@ def measure(
     name: str, data_set: str, n_jobs: int, repeats: int, with_grakel: bool, with_memory: bool
 ) -> dict[str, Any]:
     """Measure one row of the table."""
-    graphs = load(data_set)
+    graphs = load_with_classes(data_set)[0]
     if name in PAIRWISE:
         graphs, with_memory = graphs[:MOST_PAIRWISE], False
     entry = KERNELS[name]
@@ -153,7 +154,7 @@ def texts(row: dict[str, Any]) -> list[str]:
 
 def main(argv: Sequence[str] | None = None) -> None:
     """Parse the arguments and print the table."""
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.competitors", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m experiments.competitors", description=__doc__)
     parser.add_argument("datasets", nargs="*", default=SETS, help="names of TU data sets")
     parser.add_argument("--kernels", nargs="+", default=NAMES, choices=sorted(KERNELS))
     parser.add_argument("--jobs", type=int, default=1, help="our threads (default: 1)")

@@ -19,7 +19,7 @@ def markdown(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
 
     Examples
     --------
-    >>> from benchmarks.tables import markdown
+    >>> from experiments.markdown import markdown
     >>> print(markdown(["set", "RMSE"], [["a", "0.5"]]), end="")
     | set | RMSE |
     | --- | ---: |
@@ -69,7 +69,7 @@ def better_on(ours: dict[str, float], theirs: dict[str, float]) -> dict[str, Any
 
     The test is over data sets because seeds and repetitions on one set are not independent.
     """
-    from graphgrain.evaluation.statistics import wilcoxon_p
+    from .statistics import wilcoxon_p
 
     common = [name for name in ours if name in theirs]
     differences = [ours[name] - theirs[name] for name in common]

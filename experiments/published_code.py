@@ -1,7 +1,7 @@
 """Tree++ side by side with the code published by its authors.
 
     git clone https://github.com/yeweiysh/TreePlusPlus
-    python -m benchmarks.published_code TreePlusPlus [DATASET ...]
+    python -m experiments.published_code TreePlusPlus [DATASET ...]
 
 Both compute the Gram matrix of the same graphs at the same depths, in one process and on one
 thread; CPU time is compared. The published code is not modified: renamed functions of NetworkX are
@@ -30,7 +30,7 @@ from rich.table import Table
 import graphgrain as gg
 from graphgrain.core.threads import blas_threads
 
-from .data import load
+from .data import load_with_classes
 
 SETS = ["MUTAG", "PTC_MM", "COX2_MD", "NCI1"]
 #: The published code counts tree levels from 1.
@@ -93,7 +93,7 @@ def measure(name: str, module: ModuleType) -> list[str]:
         levels = module.build_multiset(graphs, TREE_DEPTH + 1, PATH_DEPTH)
         return np.asarray(sum(level.T @ level for level in levels.values()).todense())
 
-    graphs = load(name)
+    graphs = load_with_classes(name)[0]
     other = renumbered(graphs, np.random.default_rng(0))
     kernel.fit_transform(graphs[:2])  # compiles
     with blas_threads(1):
@@ -110,7 +110,7 @@ def measure(name: str, module: ModuleType) -> list[str]:
 
 def main() -> None:
     """Parse the arguments and print the table."""
-    prog = "python -m benchmarks.published_code"
+    prog = "python -m experiments.published_code"
     parser = argparse.ArgumentParser(prog=prog, description=__doc__)
     parser.add_argument("checkout", type=Path, help="folder of the published code")
     parser.add_argument("datasets", nargs="*", default=SETS, help="names of TU data sets")

@@ -12,11 +12,11 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from ..kernels import registry
-from ..kernels.grid import KernelGrid, Setting
-
-#: Registry names of the kernels in the order of the paper's tables.
-KERNELS = ("tree++", "mlg", "dgk", "retgk", "propa", "pm", "sp", "wl", "fgsd")
+#: Kernels in the order of the paper's tables: short names, and the paper's.
+KERNELS = {
+    "tree++": "Tree++", "mlg": "MLG", "dgk": "DGK", "retgk": "RetGK", "propa": "Propa",
+    "pm": "PM", "sp": "SP", "wl": "WL", "fgsd": "FGSD",
+}  # fmt: skip
 
 
 class Sizes(NamedTuple):
@@ -80,10 +80,10 @@ KKI             2.00   67.58    0.65    0.40    0.57    1.25    1.27    0.25    
 
 def _rows(text: str) -> dict[str, dict[str, str]]:
     rows = [line.split() for line in text.strip().splitlines()]
-    return {row[0]: dict(zip(KERNELS, row[1:], strict=True)) for row in rows}
+    return {row[0]: dict(zip(KERNELS.values(), row[1:], strict=True)) for row in rows}
 
 
-#: Table 2: accuracy in percent and its standard deviation, by data set and kernel.
+#: Table 2: accuracy in percent and its standard deviation, by data set and the paper's names.
 TABLE2: dict[str, dict[str, tuple[float, float]]] = {
     dataset: {
         kernel: (float(entry.split("±")[0]), float(entry.split("±")[1]))
@@ -108,18 +108,10 @@ NOTES = {
 }
 
 
-FIGURE_K = "figure-k"
-FIGURE_D = "figure-d"
-
-
-def varying_k() -> KernelGrid:
-    """Return the grid of the paper's figure for varying k."""
-    return registry.KERNELS["tree++"].with_settings(
-        [Setting({"path_depth": 7, "tree_depth": 7})], FIGURE_K
-    )
-
-
-def varying_d() -> KernelGrid:
-    """Return the grid of the paper's figure for varying d."""
-    settings = [Setting({"path_depth": depth, "tree_depth": 1}) for depth in range(8)]
-    return registry.KERNELS["tree++"].with_settings(settings, FIGURE_D)
+#: Settings of the figures: every depth k with d = 7, and every d with k = 1.
+FIGURES = {
+    "figure-k": ({"path_depth": 7, "tree_depth": 7},),
+    "figure-d": tuple({"path_depth": depth, "tree_depth": 1} for depth in range(8)),
+}
+#: Centralities that order the vertices of a tree, for the paper's open question.
+CENTRALITIES = ("eigenvector", "closeness", "betweenness", "degree", None)

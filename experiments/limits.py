@@ -6,7 +6,7 @@
 2. The child computes missing results and sends each finished fold through a pipe; the parent writes
    it to the results immediately.
 3. The child ends normally, by the signal for CPU time, by a memory error (both leave a
-   :class:`LimitRecord`), or by anything else, which is an error.
+   ``limit`` record), or by anything else, which is an error.
 4. A kernel that was stopped on a data set is run again only if its limit is raised.
 """
 
@@ -17,41 +17,22 @@ import os
 import signal
 import sys
 import threading
-from collections import defaultdict
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from math import ceil
 from typing import Any
 
 from graphgrain.core.memory import available_memory
 from graphgrain.core.threads import thread_count
 from graphgrain.errors import GraphgrainError, InvalidParameterError
-from graphgrain.evaluation.experiment import (
-    Progress,
-    TunedRow,
-    identity_of,
-    rules_of,
-    run,
-    setting_grams,
-)
-from graphgrain.evaluation.labelled_graphs import LabelledGraphs
-from graphgrain.evaluation.protocol import Protocol
-from graphgrain.evaluation.records import (
-    FoldRecord,
-    KernelRecord,
-    LimitRecord,
-    Record,
-    ResultsFile,
-    fold_records,
-    kernel_label,
-    key_of,
-    limit_records,
-)
-from graphgrain.kernels.grid import KernelGrid
-from graphgrain.views.edge_filter import EdgeFilter
+
+from .data import LabelledGraphs
+from .protocol import Protocol
+from .records import Record, Records, identity
+from .run import Entrant, fields, run, warm_up
 
 #: Imported once, in the fork server.
-_PRELOADED = ["graphgrain.kernels.registry", "graphgrain.evaluation.experiment", "sklearn.svm"]
+_PRELOADED = ["graphgrain.kernels.registry", "experiments.run"]
 #: Seconds between the soft limit of CPU time (SIGXCPU) and the hard limit (SIGKILL).
 _GRACE = 5
 
@@ -69,7 +50,7 @@ class Limits:
 
     Examples
     --------
-    >>> from benchmarks.limits import Limits
+    >>> from experiments.limits import Limits
     >>> Limits(seconds=300, memory=4 * 2**30).seconds
     300
     """
@@ -247,87 +228,20 @@ else:
             return 0
 
 
-#: Data sets of complete graphs in which edge label 1 means "no bond".
-COMPLETE = ("BZR_MD", "COX2_MD", "DHFR_MD")
-#: Name and fingerprint of a data set, name and variant of a kernel.
-Place = tuple[str, str, str, str]
-
-
-@dataclass(frozen=True)
-class Entrant:
-    """A competitor of the league: a kernel with its grid, or a self-tuned classifier.
-
-    Examples
-    --------
-    >>> from benchmarks.limits import Entrant
-    >>> from graphgrain.evaluation.experiment import TREE_ROW
-    >>> from graphgrain.kernels.registry import KERNELS
-    >>> Entrant(KERNELS["wl"]).label, Entrant(TREE_ROW).label
-    ('WL', 'Tree++ (self-tuned)')
-    """
-
-    row: KernelGrid | TunedRow
-
-    @property
-    def grid(self) -> KernelGrid | None:
-        """Parameter grid of a kernel; None for classifiers."""
-        return self.row if isinstance(self.row, KernelGrid) else None
-
-    def on(self, data: LabelledGraphs) -> KernelGrid | TunedRow:
-        """Return the row for a data set; classifiers get the bonds-only view on complete graphs."""
-        if isinstance(self.row, TunedRow) and data.name in COMPLETE:
-            views = [None, EdgeFilter(drop=[1])]
-            return replace(self.row, fixed={**self.row.fixed, "views": views})
-        return self.row
-
-    @property
-    def kernel(self) -> str:
-        """Kernel name in records."""
-        return self.row.name
-
-    @property
-    def variant(self) -> str:
-        """Variant of the kernel's usual grid."""
-        return self.row.variant
-
-    @property
-    def label(self) -> str:
-        """Name in tables."""
-        return kernel_label(self.kernel, self.variant)
-
-    @property
-    def settings(self) -> int:
-        """Number of settings that validation selects from."""
-        return 1 if self.grid is None else len(self.grid.settings)
-
-    def holds(self, record: FoldRecord) -> bool:
-        """Return whether a fold of this kernel belongs to its current settings."""
-        if self.grid is None:
-            return True
-        return any(
-            (record.settings, record.level_names) == (setting.as_dict(), self.grid.levels(setting))
-            for setting in self.grid.settings
-        )
-
-
 class LimitedRuns:
     """Evaluate kernels on data sets, each in a separate process.
 
     Parameters
     ----------
-    results : ResultsFile
+    records : Records
     limits : Limits
         ``seconds`` apply to each repetition, including the kernel matrices of all settings.
     n_jobs : int, optional
         Number of threads; the CPU time of all of them counts.
     """
 
-    def __init__(self, results: ResultsFile, limits: Limits, n_jobs: int | None = None) -> None:
-        self.results, self.limits, self.n_jobs = results, limits, n_jobs
-        self._known: dict[Place, list[Record]] = defaultdict(list)
-        for record in results.records:
-            if isinstance(record, FoldRecord | KernelRecord | LimitRecord):
-                self._known[_place(record)].append(record)
+    def __init__(self, records: Records, limits: Limits, n_jobs: int | None = None) -> None:
+        self.records, self.limits, self.n_jobs = records, limits, n_jobs
 
     def __call__(
         self,
@@ -335,79 +249,58 @@ class LimitedRuns:
         entrant: Entrant,
         protocol: Protocol,
         repeats: int,
-        progress: Progress | None = None,
+        advance: Callable[[int], None] = lambda folds: None,
     ) -> Outcome:
         """Compute the missing results of a kernel on a data set."""
-        progress = progress or Progress()
-        known = self._known[(data.name, data.fingerprint, entrant.kernel, entrant.variant)]
-        missing = self._unfinished(known, entrant, protocol, repeats)
+        common = fields(data, entrant, protocol)
+        missing = self._unfinished(common, entrant, protocol, repeats)
         if not missing:
-            progress.advance(repeats * protocol.folds * entrant.settings)
+            advance(repeats * protocol.folds * len(entrant.settings))
             return Outcome()
-        if reason := self._stopped_before(known, protocol):
+        if reason := self._stopped_before(common):
             return Outcome(stopped=reason)
-        work = _Evaluation(
-            data, entrant, protocol, repeats, frozenset(map(key_of, known)), self.n_jobs
-        )
+        stored = frozenset(map(identity, self.records.records))
+        work = _Evaluation(data, entrant, protocol, repeats, stored, self.n_jobs)
 
         def receive(message: Any) -> None:
-            if isinstance(message, FoldRecord | KernelRecord):
-                self._keep(message)
+            if isinstance(message, dict):
+                self.records.append(message)
             else:
-                name, *values = message
-                getattr(progress, name)(*values)
+                advance(message)
 
         seconds = self.limits.seconds
-        outcome = run_in_process(
-            work,
-            Limits(None if seconds is None else seconds * len(missing), self.limits.memory),
-            receive,
-            before=work.warm_up,
-        )
+        limits = Limits(None if seconds is None else seconds * missing, self.limits.memory)
+        outcome = run_in_process(work, limits, receive, before=work.warm_up)
         if outcome.stopped:
-            time = outcome.stopped == "time"
-            limit = self.limits.seconds if time else self.limits.memory
-            assert limit is not None
-            self._keep(
-                LimitRecord(
-                    **identity_of(data),
-                    **rules_of(protocol),
-                    kernel=entrant.kernel,
-                    variant=entrant.variant,
-                    reason=outcome.stopped,
-                    limit=float(limit),
-                    repetitions=len(self._unfinished(known, entrant, protocol, repeats)),
-                )
-            )
+            limit = self.limits.seconds if outcome.stopped == "time" else self.limits.memory
+            left = self._unfinished(common, entrant, protocol, repeats)
+            stop = {"kind": "limit", "reason": outcome.stopped, "limit": limit}
+            self.records.append({**common, **stop, "repetitions": left})
         return outcome
 
-    def _keep(self, record: FoldRecord | KernelRecord | LimitRecord) -> None:
-        if self.results.append(record):
-            self._known[_place(record)].append(record)
-
-    @staticmethod
     def _unfinished(
-        known: list[Record], entrant: Entrant, protocol: Protocol, repeats: int
-    ) -> list[int]:
-        """Return the repetitions with missing folds."""
-        done: dict[int, int] = defaultdict(int)
-        for record in fold_records(known):
-            if record.protocol == protocol.key and entrant.holds(record):
-                done[record.repetition] += 1
-        return [r for r in range(repeats) if done[r] < protocol.folds * entrant.settings]
+        self, common: Record, entrant: Entrant, protocol: Protocol, repeats: int
+    ) -> int:
+        """Return the number of repetitions with missing folds."""
+        return sum(
+            any(
+                identity({**common, "kind": "fold", "settings": dict(setting), **place})
+                not in self.records
+                for setting in entrant.settings
+                for place in ({"repetition": r, "fold": fold} for fold in range(protocol.folds))
+            )
+            for r in range(repeats)
+        )
 
-    def _stopped_before(self, known: list[Record], protocol: Protocol) -> str:
+    def _stopped_before(self, common: Record) -> str:
         """Return the limit that stopped the kernel before, unless it has been raised since."""
         now = {"time": self.limits.seconds, "memory": self.limits.memory}
-        for record in limit_records(known):
-            limit = now[record.reason]
-            if record.protocol == protocol.key and limit is not None and limit <= record.limit:
-                return record.reason
+        for record in self.records.records:
+            if record["kind"] == "limit" and all(record[n] == v for n, v in common.items()):
+                limit = now[record["reason"]]
+                if limit is not None and limit <= record["limit"]:
+                    return record["reason"]
         return ""
-
-
-def _place(record: Record) -> Place:
-    return (record.dataset, record.fingerprint, record.kernel, record.variant)
 
 
 @dataclass(frozen=True)
@@ -418,47 +311,40 @@ class _Evaluation:
     entrant: Entrant
     protocol: Protocol
     repeats: int
-    known: frozenset[str]
+    stored: frozenset[str]
     n_jobs: int | None
 
     def warm_up(self) -> None:
         """Compile and import, which is not part of the kernel's cost."""
-        from threadpoolctl import threadpool_limits  # comes with scikit-learn
+        from threadpoolctl import threadpool_limits
 
         threadpool_limits(thread_count(self.n_jobs))
-        grid = self.entrant.grid
-        if grid is not None:
-            few = self.data.graphs[: min(len(self.data), 4)]
-            setting_grams(grid, grid.settings[0], few, self.n_jobs)
+        if hasattr(self.entrant.model, "grams"):
+            warm_up(self.data, self.entrant, self.entrant.settings[0], self.n_jobs)
 
     def __call__(self, send: Callable[[Any], None]) -> None:
-        progress = Progress(
-            lambda description, total: send(("begin", description, total)),
-            lambda folds: send(("advance", folds)),
-        )
-        sent = _Sent(send, set(self.known))
         run(
             self.data,
-            self.entrant.on(self.data),
+            self.entrant,
             self.protocol,
             self.repeats,
-            sent,
+            _Sent(send, set(self.stored)),
             n_jobs=self.n_jobs,
-            progress=progress,
+            advance=send,
         )
 
 
 @dataclass(frozen=True)
 class _Sent:
-    """Results file of the child, which sends records to the parent."""
+    """Records of the child, which sends them to the parent."""
 
     send: Callable[[Any], None]
-    known: set[str] = field(default_factory=set)
+    stored: set[str] = field(default_factory=set)
 
     def __contains__(self, key: str) -> bool:
-        return key in self.known
+        return key in self.stored
 
-    def append(self, record: FoldRecord | KernelRecord) -> bool:
-        self.known.add(key_of(record))
+    def append(self, record: Record) -> bool:
+        self.stored.add(identity(record))
         self.send(record)
         return True

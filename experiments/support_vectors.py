@@ -19,8 +19,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from .compiling import compiled
-from .threads import entry_point
+from graphgrain.core.compiling import compiled
+from graphgrain.core.threads import entry_point
 
 #: Matrix and choices are in single precision, coefficients and gradient in double.
 ZERO = np.float32(0)
