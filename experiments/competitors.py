@@ -22,11 +22,10 @@ from rich.console import Console
 from rich.table import Table
 
 import graphgrain as gg
-from graphgrain.core.threads import blas_threads
-from graphgrain.kernels.registry import KERNELS
-
 from benchmarks.memory import peak_memory
 from benchmarks.stages import clock
+from graphgrain.core.threads import blas_threads
+from graphgrain.kernels.registry import KERNELS
 
 from .data import load_with_classes
 

@@ -13,7 +13,7 @@ from matplotlib.colors import hsv_to_rgb
 from matplotlib.ticker import LogFormatter
 
 import graphgrain as gg
-from graphgrain.evaluation.exploration import block_means, kernel_pca, sample
+from graphgrain.evaluation.exploration import kernel_pca, sample
 from graphgrain.pages.distributions import new_figure, plot_distributions, save
 
 from . import paper
@@ -40,8 +40,6 @@ STYLE: dict[Any, Any] = {
 }
 #: Larger data sets are shown in maps as a stratified sample of this size.
 MOST_GRAPHS = 1000
-#: Larger matrices are averaged over blocks.
-MOST_ROWS = 180
 
 
 def write(figures: Mapping[str, Any], folder: Path, kind: str = "svg") -> list[Path]:
@@ -202,21 +200,15 @@ def map_figure(data: LabelledGraphs, kernel: gg.GraphKernel, title: str) -> Any:
     left.set_ylabel(f"second axis ({100 * explained[1]:.0f} %)")
     left.set_title(title)
     order = np.lexsort((points[:, 0], codes))
-    counts = np.bincount(codes, minlength=len(data.classes))
-    width = -(-len(codes) // MOST_ROWS)
-    blocks = [np.full(-(-int(n) // width), width) for n in counts]
-    for block, count in zip(blocks, counts.tolist(), strict=True):
-        block[-1:] = count - width * (len(block) - 1)
-    matrix = block_means(K[np.ix_(order, order)], blocks)
-    values = matrix[~np.eye(len(matrix), dtype=bool)] if len(matrix) > 1 else matrix.ravel()
-    low, high = np.quantile(values, [0.01, 0.99])
-    image = right.imshow(matrix, vmin=low, vmax=high, cmap="viridis", interpolation="nearest")
-    ends = np.cumsum([len(block) for block in blocks])
+    matrix = K[np.ix_(order, order)]
+    low, high = np.quantile(matrix[~np.eye(len(matrix), dtype=bool)], [0.01, 0.99])
+    image = right.imshow(matrix, vmin=low, vmax=high, cmap="viridis")
+    sizes = np.bincount(codes, minlength=len(data.classes))
+    ends = np.cumsum(sizes)
     for end in ends[:-1]:
         right.axhline(end - 0.5, color="white", linewidth=0.5)
         right.axvline(end - 0.5, color="white", linewidth=0.5)
-    middles = ends - np.array([len(block) for block in blocks]) / 2 - 0.5
-    right.set_yticks(middles, data.classes, fontsize=6)
+    right.set_yticks(ends - sizes / 2 - 0.5, data.classes, fontsize=6)
     right.set_xticks([])
     figure.colorbar(image, ax=right, shrink=0.8, extend="both", label="similarity")
     return figure

@@ -90,7 +90,7 @@ def paper_kernels() -> list[Entrant]:
 def figure_entrant(figure: str) -> Entrant:
     """Return Tree++ with the settings of one of the paper's figures."""
     title = f"Tree++ ({figure})"
-    return Entrant(title, KernelCandidates(title, gg.TreePlusPlus, FIGURES[figure]))
+    return Entrant(title, KernelCandidates(title, gg.TreePlusPlus, FIGURES[figure], "tree_depth"))
 
 
 def centrality_entrants() -> list[Entrant]:

@@ -107,9 +107,10 @@ class Records:
             raise SystemExit(f"{self.path} is no file of records; choose another one.")
         if complete < len(content):
             os.truncate(self.path, complete)
+            torn = len(content) - complete
             warnings.warn(
-                f"{self.path} ended within a record, as after a power cut; the {len(content)} - "
-                f"{complete} bytes of it were removed, and it is computed again.",
+                f"{self.path} ended within a record, as after a power cut; its {torn} bytes were "
+                "removed, and it is computed again.",
                 stacklevel=2,
             )
         self._records = {identity(record): record for record in read_records(self.path)}
@@ -127,7 +128,7 @@ class Records:
         """Write a record to disk; return False if there is one with its identity."""
         key = identity(record)
         about = {"versions": versions(), "time": datetime.now(UTC).isoformat(timespec="seconds")}
-        line = json.dumps({**record, **about}, allow_nan=False) + "\n"
+        line = json.dumps({**about, **record}, allow_nan=False) + "\n"
         with self._lock:
             if key in self._records:
                 return False

@@ -20,11 +20,11 @@ import numpy as np
 from sklearn.base import clone
 
 import graphgrain as gg
-from graphgrain.core.measuring import measured
 from graphgrain.core.threads import as_finished, thread_count
 from graphgrain.evaluation.candidates import KernelCandidates
 
 from .data import LabelledGraphs
+from .measuring import measured
 from .protocol import Fold, rounded
 from .protocol import Protocol as FoldProtocol
 from .records import Record, identity

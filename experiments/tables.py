@@ -171,8 +171,8 @@ def over_all_sets(found: Mapping[tuple[str, str], Result], names: Sequence[str])
     place = int(ranking.average.index.get_loc(first)) + 1
     return text + (
         f"\n**{first} is best on {best} of {len(frame)} data sets, and place {place} of "
-        f"{frame.shape[1]} by mean rank.** It is better than {listed} (Wilcoxon test over the sets, "
-        "adjusted by Holm).\n"
+        f"{frame.shape[1]} by mean rank.** It is better than {listed} (Wilcoxon test over the "
+        "sets, adjusted by Holm).\n"
     )
 
 

@@ -21,11 +21,11 @@ from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
+from graphgrain.cli.arguments import Reading
 from typer.testing import CliRunner
 
 from graphgrain.cli import app as program
 from graphgrain.cli.app import COMMANDS, app, load_command
-from graphgrain.cli.arguments import Reading
 
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "commands.md"
 MOLECULES = """name,smiles,solubility,soluble

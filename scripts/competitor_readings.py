@@ -24,11 +24,11 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import numpy as np
-
-import graphgrain as gg
 from graphgrain.evaluation.experiment import setting_grams
 from graphgrain.evaluation.labelled_graphs import LabelledGraphs, prepare
 from graphgrain.evaluation.protocol import Protocol
+
+import graphgrain as gg
 from graphgrain.kernels.registry import KERNELS, Setting
 
 WIDTH = 1e-4

@@ -19,11 +19,11 @@ from functools import partial
 from typing import Any
 
 import numpy as np
+from graphgrain.evaluation.protocol import Protocol
+from graphgrain.evaluation.svm import fit_svms, split_answers
 from sklearn.pipeline import Pipeline, make_pipeline
 
 import graphgrain as gg
-from graphgrain.evaluation.protocol import Protocol
-from graphgrain.evaluation.svm import fit_svms, split_answers
 from graphgrain.learning.selection import accuracy, best_value, classes_of
 
 DEPTHS = range(4)

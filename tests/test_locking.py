@@ -9,10 +9,10 @@ import threading
 from types import SimpleNamespace
 
 import pytest
+from graphgrain.evaluation.records import ResultsFile, read_results
 
 from graphgrain import locking
 from graphgrain.errors import UnwritableFileError
-from graphgrain.evaluation.records import ResultsFile, read_results
 from graphgrain.locking import FAR, locked
 
 from .evaluation.test_results_file import kernel_record

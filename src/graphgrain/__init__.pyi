@@ -12,6 +12,7 @@ from .errors import MissingDependencyError as MissingDependencyError
 from .errors import NotEnoughMemoryError as NotEnoughMemoryError
 from .errors import UnwritableFileError as UnwritableFileError
 from .errors import WorkerError as WorkerError
+from .evaluation import evaluate as evaluate
 from .evaluation import scaffold_split as scaffold_split
 from .explaining import ClassFragment as ClassFragment
 from .explaining import ClassFragments as ClassFragments

@@ -7,9 +7,6 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-
-import graphgrain as gg
-from benchmarks import beyond
 from benchmarks.beyond import best_competitor, compare, competitor, over_all
 from benchmarks.limits import Entrant
 from graphgrain.evaluation.experiment import TREE_ROW, run
@@ -18,6 +15,9 @@ from graphgrain.evaluation.paper import TABLE2
 from graphgrain.evaluation.protocol import Protocol
 from graphgrain.evaluation.records import SELF_TUNED, ResultsFile, fold_records, read_results
 from graphgrain.evaluation.summary import summarise
+
+import graphgrain as gg
+from benchmarks import beyond
 from graphgrain.kernels.registry import KERNELS
 
 NESTED = Protocol(folds=3, inner_folds=2)

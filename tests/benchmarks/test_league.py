@@ -8,11 +8,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from rich.console import Console
-from scipy import stats
-
-import graphgrain as gg
-from benchmarks import league
 from benchmarks.league import (
     entrants,
     league_comparison,
@@ -21,7 +16,6 @@ from benchmarks.league import (
     takes,
 )
 from benchmarks.limits import Entrant, Limits
-from graphgrain.errors import InvalidFileError
 from graphgrain.evaluation.experiment import AUTO_ROW
 from graphgrain.evaluation.kernel_comparison import Column, comparisons
 from graphgrain.evaluation.labelled_graphs import prepare
@@ -32,6 +26,12 @@ from graphgrain.evaluation.records import (
     from_line,
     to_line,
 )
+from rich.console import Console
+from scipy import stats
+
+import graphgrain as gg
+from benchmarks import league
+from graphgrain.errors import InvalidFileError
 from graphgrain.evaluation.statistics import rank
 from graphgrain.kernels.grid import Setting
 from graphgrain.kernels.registry import KERNELS, list_kernels

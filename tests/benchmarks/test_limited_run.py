@@ -13,9 +13,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-
-import graphgrain as gg
-from benchmarks import league
 from benchmarks.limits import Entrant, LimitedRuns, Limits, Outcome
 from graphgrain.evaluation.experiment import run
 from graphgrain.evaluation.labelled_graphs import prepare
@@ -28,6 +25,9 @@ from graphgrain.evaluation.records import (
     limit_records,
     read_results,
 )
+
+import graphgrain as gg
+from benchmarks import league
 from graphgrain.kernels.grid import KernelGrid, Setting
 from graphgrain.kernels.registry import KERNELS
 

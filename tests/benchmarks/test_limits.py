@@ -14,9 +14,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+from benchmarks.limits import Limits, Outcome, run_in_process
 
 import graphgrain as gg
-from benchmarks.limits import Limits, Outcome, run_in_process
 from graphgrain.errors import InvalidGraphError, InvalidParameterError
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="the system does not enforce limits")

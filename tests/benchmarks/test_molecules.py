@@ -14,6 +14,19 @@ from sklearn.svm import SVR
 
 pytest.importorskip("rdkit")
 
+from benchmarks.peers import (
+    COUNTS,
+    GaussianSvm,
+    Method,
+    MinMaxCounts,
+    MinMaxRidge,
+    ecfp4,
+    ecfp4_counts,
+    maplight_features,
+)
+from benchmarks.tables import average_ranks, better_on, markdown, write_between
+from graphgrain.evaluation.records import ResultsFile, from_line, read_results, to_line
+
 from benchmarks import admet, moleculeace, molhiv, splits, training_parts
 from benchmarks.molecules import (
     MEASURES,
@@ -27,19 +40,7 @@ from benchmarks.molecules import (
     result_of,
     run,
 )
-from benchmarks.peers import (
-    COUNTS,
-    GaussianSvm,
-    Method,
-    MinMaxCounts,
-    MinMaxRidge,
-    ecfp4,
-    ecfp4_counts,
-    maplight_features,
-)
-from benchmarks.tables import average_ranks, better_on, markdown, write_between
 from graphgrain.errors import InvalidFileError
-from graphgrain.evaluation.records import ResultsFile, from_line, read_results, to_line
 
 RINGS = ["c1ccccc1", "c1ccncc1", "C1CCCCC1", "c1ccoc1"]
 SMILES = [tail + ring for ring in RINGS for tail in ("", "C", "CC", "CCC", "CO", "CCCN")]

@@ -10,11 +10,12 @@ from sklearn.gaussian_process.kernels import ConstantKernel, PairwiseKernel, Whi
 
 pytest.importorskip("rdkit")
 
+from benchmarks.peers import MinMaxCounts
+from graphgrain.evaluation.records import ResultsFile
+
 from benchmarks import uncertainty
 from benchmarks.molecules import PredictionRecord
-from benchmarks.peers import MinMaxCounts
 from benchmarks.uncertainty import ConformalForest, TanimotoProcess, report, sureness
-from graphgrain.evaluation.records import ResultsFile
 
 from .test_molecules import SMILES, data, folder  # noqa: F401 - fixtures
 

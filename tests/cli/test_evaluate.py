@@ -7,10 +7,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-
-import graphgrain as gg
 from graphgrain.evaluation.records import fold_records, read_results
 from graphgrain.evaluation.summary import summarise
+
+import graphgrain as gg
 
 from ..evaluation.test_damaged_results import sealed
 from .running import call, fails, words

@@ -12,11 +12,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from graphgrain.evaluation.records import fold_records, read_results
 from typer.testing import CliRunner
 
 import graphgrain as gg
 from graphgrain.cli.app import app
-from graphgrain.evaluation.records import fold_records, read_results
 
 from .running import SOURCE, call, fails, words
 

@@ -10,11 +10,11 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from graphgrain.evaluation.records import kernel_records, read_results
 
 import graphgrain as gg
 from graphgrain.evaluation import paper as published
 from graphgrain.evaluation.exploration import explore
-from graphgrain.evaluation.records import kernel_records, read_results
 
 from .. import real_data
 from .running import call, fails, words

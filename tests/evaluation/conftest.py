@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from graphgrain.evaluation.labelled_graphs import prepare
 
 import graphgrain as gg
-from graphgrain.evaluation.labelled_graphs import prepare
 
 
 @pytest.fixture(scope="session")

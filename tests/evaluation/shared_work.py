@@ -7,12 +7,12 @@ import time
 from pathlib import Path
 
 import numpy as np
-
-import graphgrain as gg
 from graphgrain.evaluation.experiment import run
 from graphgrain.evaluation.labelled_graphs import prepare
 from graphgrain.evaluation.protocol import Protocol
 from graphgrain.evaluation.records import Record, ResultsFile
+
+import graphgrain as gg
 from graphgrain.kernels.registry import KERNELS, Setting
 
 

@@ -8,11 +8,11 @@ import warnings
 
 import numpy as np
 import pytest
-
-from graphgrain.errors import GraphgrainWarning, InvalidFileError
 from graphgrain.evaluation.kernel_comparison import comparisons, runtimes
 from graphgrain.evaluation.records import from_line, key_of, read_results, to_line
 from graphgrain.evaluation.summary import accuracy_against, diagnose, experiments, summarise
+
+from graphgrain.errors import GraphgrainWarning, InvalidFileError
 from tests.report.made_up import FOLDS, made_up_fold, made_up_kernel, small_set
 
 #: Random damages of each seed; that no single byte passes is tested one by one.

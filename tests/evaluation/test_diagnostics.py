@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from sklearn.dummy import DummyClassifier
-from sklearn.metrics import confusion_matrix, recall_score
-
 from graphgrain.evaluation.experiment import run
 from graphgrain.evaluation.protocol import Protocol
 from graphgrain.evaluation.records import ResultsFile, fold_records
-from graphgrain.evaluation.statistics import blind_score
 from graphgrain.evaluation.summary import diagnose, experiments
+from sklearn.dummy import DummyClassifier
+from sklearn.metrics import confusion_matrix, recall_score
+
+from graphgrain.evaluation.statistics import blind_score
 from graphgrain.kernels.registry import KERNELS
 
 

@@ -6,8 +6,6 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-
-import graphgrain as gg
 from graphgrain.evaluation.experiment import (
     AUTO_ROW,
     TREE_ROW,
@@ -26,6 +24,8 @@ from graphgrain.evaluation.records import (
     to_line,
 )
 from graphgrain.evaluation.summary import summarise
+
+import graphgrain as gg
 from graphgrain.kernels.registry import KERNELS, Setting
 
 NESTED = Protocol(folds=3, inner_folds=2)

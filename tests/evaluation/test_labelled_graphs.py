@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from graphgrain.evaluation.labelled_graphs import fingerprint, prepare
 
 import graphgrain as gg
 from graphgrain.errors import InvalidParameterError
-from graphgrain.evaluation.labelled_graphs import fingerprint, prepare
 
 EDGE, PATH = ([(0, 1)], [1, 2]), ([(0, 1), (1, 2)], [1, 2, 1])
 FORK, RING = ([(0, 1), (0, 2)], [2, 1, 1]), ([(0, 1), (1, 2), (0, 2)], [1, 1, 1])

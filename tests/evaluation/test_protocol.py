@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from sklearn.svm import SVC
-
-import graphgrain as gg
-from graphgrain.errors import InvalidParameterError
 from graphgrain.evaluation.experiment import run
 from graphgrain.evaluation.labelled_graphs import prepare
 from graphgrain.evaluation.protocol import Protocol
 from graphgrain.evaluation.records import ResultsFile, fold_records
+from sklearn.svm import SVC
+
+import graphgrain as gg
+from graphgrain.errors import InvalidParameterError
 from graphgrain.kernels.registry import KERNELS, Setting
 
 GRID = (1, 10, 100, 1000)

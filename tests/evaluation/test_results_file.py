@@ -15,9 +15,6 @@ import time
 from pathlib import Path
 
 import pytest
-
-import graphgrain as gg
-from graphgrain.errors import GraphgrainWarning, InvalidFileError, UnwritableFileError
 from graphgrain.evaluation.records import (
     FoldRecord,
     KernelRecord,
@@ -29,6 +26,9 @@ from graphgrain.evaluation.records import (
     read_results,
     to_line,
 )
+
+import graphgrain as gg
+from graphgrain.errors import GraphgrainWarning, InvalidFileError, UnwritableFileError
 from tests.evaluation.shared_work import SlowFile, evaluate
 from tests.evaluation.test_damaged_results import sealed
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from graphgrain.evaluation.records import FoldRecord, Level
 from sklearn.metrics import (
     average_precision_score,
     balanced_accuracy_score,
@@ -13,7 +14,6 @@ from sklearn.metrics import (
     roc_auc_score,
 )
 
-from graphgrain.evaluation.records import FoldRecord, Level
 from graphgrain.evaluation.statistics import Scores, all_scores, blind_score, roc_auc
 
 

@@ -7,14 +7,14 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-
-import graphgrain as gg
-from graphgrain.errors import InvalidParameterError
 from graphgrain.evaluation.experiment import run
 from graphgrain.evaluation.protocol import Protocol
 from graphgrain.evaluation.records import ResultsFile, fold_records
-from graphgrain.evaluation.splits import parts_of, scaffolds, split_groups
 from graphgrain.evaluation.summary import summarise
+
+import graphgrain as gg
+from graphgrain.errors import InvalidParameterError
+from graphgrain.evaluation.splits import parts_of, scaffolds, split_groups
 from graphgrain.kernels.registry import KERNELS
 from tests.real_data import molecule_file
 

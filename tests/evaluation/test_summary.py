@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-
-from graphgrain.errors import InvalidParameterError
 from graphgrain.evaluation.experiment import run
 from graphgrain.evaluation.paper import varying_d, varying_k
 from graphgrain.evaluation.protocol import Protocol
 from graphgrain.evaluation.records import ResultsFile, fold_records
 from graphgrain.evaluation.summary import accuracy_against, experiments, summarise
+
+from graphgrain.errors import InvalidParameterError
 from graphgrain.kernels.registry import KERNELS, Setting
 
 GRID = KERNELS["tree++"].with_settings(

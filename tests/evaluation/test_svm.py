@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from graphgrain.evaluation.svm import fit_svms
 from sklearn.svm import SVC
 
 import graphgrain as gg
-from graphgrain.evaluation.svm import fit_svms
 from graphgrain.learning.selection import best_value, classes_of
 
 GRID = (1, 10, 100, 1000)

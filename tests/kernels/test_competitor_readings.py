@@ -6,14 +6,14 @@ from pathlib import Path
 import networkx as nx
 import numpy as np
 import pytest
-from sklearn.metrics.pairwise import rbf_kernel
-
-import graphgrain as gg
 from graphgrain.evaluation.experiment import run
 from graphgrain.evaluation.labelled_graphs import prepare
 from graphgrain.evaluation.protocol import Protocol
 from graphgrain.evaluation.records import ResultsFile, read_results
 from graphgrain.evaluation.summary import summarise
+from sklearn.metrics.pairwise import rbf_kernel
+
+import graphgrain as gg
 from graphgrain.kernels.registry import KERNELS, Setting
 
 SCRIPT = Path(__file__).resolve().parents[2] / "scripts" / "competitor_readings.py"

@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-
-import graphgrain as gg
 from graphgrain.evaluation.kernel_comparison import Comparison, comparisons
 from graphgrain.evaluation.labelled_graphs import prepare
 from graphgrain.evaluation.records import Record
+
+import graphgrain as gg
 
 from ..conftest import opener
 from .browsing import redrawn

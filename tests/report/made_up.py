@@ -6,10 +6,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-
-import graphgrain as gg
 from graphgrain.evaluation.labelled_graphs import prepare
 from graphgrain.evaluation.records import FoldRecord, KernelRecord, Level, Record, to_line
+
+import graphgrain as gg
 
 #: A name that would end the script element, run a script, and look like a place of the template.
 HOSTILE = "</script><img src=x onerror=alert(1)>{{data}}&amp;"

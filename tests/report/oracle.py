@@ -6,9 +6,8 @@ from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
-from scipy import stats
-
 from graphgrain.evaluation.records import FoldRecord
+from scipy import stats
 
 
 def folds_of(records: Iterable[Any], dataset: str, kernel: str) -> list[FoldRecord]:

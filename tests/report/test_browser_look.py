@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+from graphgrain.evaluation.labelled_graphs import prepare
+from graphgrain.report.results_page import write_report
 
 import graphgrain as gg
 from graphgrain.evaluation import paper as published
-from graphgrain.evaluation.labelled_graphs import prepare
-from graphgrain.report.results_page import write_report
 
 from . import oracle
 from .browsing import redrawn

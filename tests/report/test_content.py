@@ -8,15 +8,15 @@ from typing import Any
 
 import numpy as np
 import pytest
-
-import graphgrain as gg
-from graphgrain.errors import InvalidFileError
-from graphgrain.evaluation import paper as published
 from graphgrain.evaluation.kernel_comparison import comparisons, runtimes
 from graphgrain.evaluation.labelled_graphs import prepare
 from graphgrain.evaluation.summary import accuracy_against
 from graphgrain.report.content import content
 from graphgrain.report.results_page import write_report
+
+import graphgrain as gg
+from graphgrain.errors import InvalidFileError
+from graphgrain.evaluation import paper as published
 
 from . import oracle
 from .made_up import FOLDS, made_up_fold, made_up_kernel, save, small_set

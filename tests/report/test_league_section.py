@@ -10,13 +10,13 @@ from xml.etree import ElementTree
 
 import numpy as np
 import pytest
-
-from graphgrain.errors import InvalidParameterError
 from graphgrain.evaluation.kernel_comparison import comparisons
 from graphgrain.evaluation.records import LimitRecord
-from graphgrain.evaluation.statistics import rank
 from graphgrain.report.rank_diagram import rank_diagram, write_rank_diagram
 from graphgrain.report.results_page import write_report
+
+from graphgrain.errors import InvalidParameterError
+from graphgrain.evaluation.statistics import rank
 
 from .made_up import FOLDS, HOSTILE, made_up_fold, made_up_kernel, save, small_set
 

@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from graphgrain.report.results_page import write_report
 
 from graphgrain.errors import InvalidFileError, InvalidParameterError, UnwritableFileError
-from graphgrain.report.results_page import write_report
 
 from .made_up import FOLDS, HOSTILE, made_up_fold, made_up_kernel, save
 

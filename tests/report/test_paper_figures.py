@@ -7,8 +7,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-
-from graphgrain.errors import InvalidParameterError, UnwritableFileError
 from graphgrain.evaluation.kernel_comparison import runtimes
 from graphgrain.evaluation.summary import accuracy_against
 from graphgrain.report.figures import (
@@ -18,6 +16,8 @@ from graphgrain.report.figures import (
     runtime_figure,
     write_figures,
 )
+
+from graphgrain.errors import InvalidParameterError, UnwritableFileError
 
 from . import oracle
 from .made_up import FOLDS, made_up_fold, made_up_kernel, save, small_set

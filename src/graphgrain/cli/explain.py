@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
 import numpy as np
-import typer
 from rich.markup import escape
 
 from ..errors import InvalidParameterError
@@ -14,15 +13,32 @@ from ..evaluation.exploration import MOST_GRAPHS, Seen, explain_rows
 from ..evaluation.exploration import explore as compute
 from ..explaining.explanation import Explanation
 from ..graphs.batch import counted
-from ..graphs.convert.rdkit import LabelOptions
 from ..graphs.files.molecules import missing_values
 from ..learning.model_file import load_model
-from ..report.graph_pages import explanation_page, explore_page
+from ..pages.graph_pages import explanation_page, explore_page
 from ..writing import atomic_write, suffix_of
-from .app import answer, command, err, out
-from .arguments import Data, Jobs, Json, Reading, output_file
-from .learn import molecules_of, new_table, trained_with
-from .loading import load, with_labels
+from .app import command
+from .console import answer, err, out
+from .loading import Loaded, load, row_names, with_labels
+from .models import labels_of, model_input, molecules_of
+from .options import (
+    Data,
+    Errors,
+    Id,
+    Jobs,
+    Json,
+    Labels,
+    Missing,
+    ModelOption,
+    Most,
+    OptionalOutput,
+    Output,
+    Reading,
+    Row,
+    Smiles,
+    Target,
+    View,
+)
 from .tables import text_table
 
 
@@ -36,21 +52,17 @@ from .tables import text_table
 )
 def explain(
     data: Data,
-    reading: Reading,
-    row: Annotated[
-        str,
-        typer.Option(
-            help="Graphs to explain, counted from 1: 17, or 17,20-22.", metavar="NUMBER,..."
-        ),
-    ],
-    model: Annotated[
-        Path | None,
-        typer.Option(help="Explain this model, written by fit.", metavar="MODEL"),
-    ] = None,
-    output: Annotated[
-        Path | None, output_file("A page (.html) or, for one graph, a picture (.svg, .png).")
-    ] = None,
-    n_jobs: Jobs = -1,
+    row: Row,
+    model: ModelOption = None,
+    output: OptionalOutput = None,
+    target: Target = None,
+    id: Id = None,
+    smiles: Smiles = None,
+    labels: Labels = "",
+    errors: Errors = "raise",
+    missing: Missing = "raise",
+    view: View = None,
+    jobs: Jobs = -1,
     as_json: Json = False,
 ) -> None:
     """Explain predictions by patterns, atoms and bonds.
@@ -59,20 +71,19 @@ def explain(
     The contributions of their patterns are exact, and the uncertainty of each prediction is shown.
     With --model nothing is fitted, and no target is needed.
     """
+    reading = Reading(target, id, smiles, labels, errors, missing, view)
     form = None if output is None else suffix_of(output, ".html")
     if form not in (None, ".html", ".svg", ".png"):
         raise InvalidParameterError(
             f"An explanation is written as .html, .svg or .png; got {str(output)!r}."
         )
     fitted = None if model is None else load_model(model)
-    trained = {"labels": [], "columns": []} if fitted is None else trained_with(fitted)
     if fitted is not None and reading.view:
         raise InvalidParameterError(
             "A model has its own view; got --view as well. Leave it out, and give it to fit."
         )
-    if trained["labels"]:  # read molecules with the label options of training
-        labels = dict(zip(LabelOptions._fields, trained["labels"], strict=True))
-        reading = with_labels(reading, labels, "The model was trained")
+    if fitted is not None:  # read molecules with the label options of training
+        reading = with_labels(reading, labels_of(fitted), "The model was trained")
     loaded = load(data, reading, all_rows=True).with_one_target()
     loaded = loaded if fitted is not None and loaded.y is None else loaded.with_classes()
     if loaded.y is None and fitted is None:
@@ -80,7 +91,7 @@ def explain(
             f"explain needs classes or numbers as targets; {data} has none. Give it a model with "
             "--model."
         )
-    rows = _rows(row, len(loaded.graphs), loaded.name)
+    rows = _positions(row, loaded)
     if form in (".svg", ".png") and len(rows) > 1:
         raise InvalidParameterError(
             f"A picture shows one graph, not {len(rows)}; write a page, such as -o why.html."
@@ -93,12 +104,13 @@ def explain(
         learned = f"{counted(others, 'other graph')} of {loaded.name}"
     else:
         molecules = molecules_of(loaded, fitted.descriptors, reading)
-        X = _at(new_table(fitted, molecules, loaded.table, trained["columns"]), rows)
+        numbers = [loaded.row(position) for position in range(len(loaded.graphs))]
+        X = _at(model_input(fitted, molecules, loaded.table, numbers), rows)
         learned = counted(fitted.n_graphs_, "graph")
     doing = "Learning from" if fitted is None else "Explaining"
     with err().status(f"{doing} {escape(loaded.name)}"):
         seen, whys = explain_rows(
-            loaded.graphs, loaded.y, rows, loaded.names, model=fitted, X=X, n_jobs=n_jobs
+            loaded.graphs, loaded.y, rows, row_names(loaded), model=fitted, X=X, n_jobs=jobs
         )
     if output is not None:
         if form == ".png":
@@ -119,22 +131,29 @@ def explain(
         out().print(f"Open [bold]{escape(str(output))}[/bold] in a browser.")
 
 
-def _rows(text: str, graphs: int, name: str) -> list[int]:
-    """Parse numbers and ranges, counted from 1, into positions."""
-    found: list[int] = []
+def _positions(text: str, loaded: Loaded) -> list[int]:
+    """Parse rows and ranges of rows, counted from 1, into positions of graphs."""
+    positions = {loaded.row(position): position for position in range(len(loaded.graphs))}
+    numbers: list[int] = []
     for part in text.split(","):
         first, dash, last = part.strip().partition("-")
         if not first.isdecimal() or (dash and not last.isdecimal()):
             raise InvalidParameterError(
                 f"--row is a number, or numbers and ranges, such as 17,20-22; got {text!r}."
             )
-        begin, end = int(first), int(last or first)
-        if not 1 <= begin <= end <= graphs:
+        rows = range(int(first), int(last or first) + 1)
+        if not rows or rows[0] < 1 or rows[-1] > max(positions):
             raise InvalidParameterError(
-                f"--row is a number from 1 to {graphs:,}, the graphs of {name}; got {part.strip()}."
+                f"--row is a number from 1 to {max(positions):,}, the rows of {loaded.name}; got "
+                f"{part.strip()}."
             )
-        found += range(begin, end + 1)
-    return [number - 1 for number in dict.fromkeys(found)]
+        numbers += rows
+    for number in numbers:
+        if number not in positions:
+            raise InvalidParameterError(
+                f"Row {number} of {loaded.name} cannot be read. Leave it out."
+            )
+    return [positions[number] for number in dict.fromkeys(numbers)]
 
 
 def _at(table: Any, rows: list[int]) -> Any:
@@ -194,12 +213,16 @@ def _print(seen: Seen) -> None:
 )
 def explore(
     data: Data,
-    reading: Reading,
-    output: Annotated[Path, output_file("File for the page.")] = Path("explore.html"),
-    most: Annotated[
-        int, typer.Option(help="Maximum number of graphs; of larger sets a sample is shown.", min=4)
-    ] = MOST_GRAPHS,
-    n_jobs: Jobs = -1,
+    output: Output = Path("explore.html"),
+    most: Most = MOST_GRAPHS,
+    target: Target = None,
+    id: Id = None,
+    smiles: Smiles = None,
+    labels: Labels = "",
+    errors: Errors = "raise",
+    missing: Missing = "raise",
+    view: View = None,
+    jobs: Jobs = -1,
     as_json: Json = False,
 ) -> None:
     """Write an interactive page of a data set: a map, drawings, predictions and explanations.
@@ -208,11 +231,10 @@ def explore(
     model fitted without it, the contributions of fragments and vertices, and its nearest neighbours
     with their differences. Without a target there are only the map and the neighbours.
     """
+    reading = Reading(target, id, smiles, labels, errors, missing, view)
     loaded = load(data, reading).with_one_target()
     with err().status(f"Exploring {escape(loaded.name)}"):
-        found = compute(
-            loaded.name, loaded.graphs, loaded.y, loaded.names, most=most, n_jobs=n_jobs
-        )
+        found = compute(loaded.name, loaded.graphs, loaded.y, loaded.names, most=most, n_jobs=jobs)
         with atomic_write(output, "The page") as file:
             file.write(explore_page(found).encode())
     if as_json:

@@ -18,10 +18,25 @@ from ..graphs.batch import counted
 from ..graphs.files.molecules import is_molecule_file
 from ..graphs.streams import Chunk
 from ..scaling.feature_shards import FORMATS, SHARD_SIZE, save_features
-from .app import Interrupted, answer, command, err, out
-from .arguments import Data, Json, Reading, Set, check_choice, output_file
+from .app import Interrupted, command
+from .console import answer, err, out
 from .kernel_options import chosen_kernel
-from .loading import MOLECULE_OPTIONS, load
+from .loading import load, molecule_options
+from .options import (
+    Data,
+    Errors,
+    Id,
+    Json,
+    Labels,
+    Missing,
+    Output,
+    Parameters,
+    Reading,
+    Smiles,
+    Target,
+    View,
+    check_choice,
+)
 
 
 @command(
@@ -33,10 +48,9 @@ from .loading import MOLECULE_OPTIONS, load
 )
 def features(
     data: Data,
-    reading: Reading,
-    output: Annotated[Path, output_file("Folder to write to.")],
+    output: Output,
     kernel: Annotated[str, typer.Option("--kernel", "-k", help="Name of the kernel.")] = "tree++",
-    parameters: Set = None,
+    parameters: Parameters = None,
     n_features: Annotated[
         int, typer.Option(help="Number of columns; features are hashed into them.", min=1)
     ] = 2**20,
@@ -51,6 +65,13 @@ def features(
             metavar="npz|parquet",
         ),
     ] = "npz",
+    target: Target = None,
+    id: Id = None,
+    smiles: Smiles = None,
+    labels: Labels = "",
+    errors: Errors = "raise",
+    missing: Missing = "raise",
+    view: View = None,
     n_jobs: Annotated[
         int, typer.Option("--n-jobs", "-j", help="Number of processes; -1 uses all cores.")
     ] = -1,
@@ -64,14 +85,14 @@ def features(
     other columns of the input, such as names and targets, and a manifest with settings and
     checksums. Read it in Python with graphgrain.FeatureShards(folder).
     """
+    reading = Reading(target, id, smiles, labels, errors, missing, view)
     check_choice("--format", form, FORMATS)
-    check_choice("--errors", reading.errors, ("raise", "skip"))
     chosen = chosen_kernel(kernel, parameters)
     path = Path(data).expanduser()
     source: Any
     if path.exists() and is_molecule_file(path):
         source = path
-        options = {name: getattr(reading, name) for name in MOLECULE_OPTIONS}
+        options = molecule_options(reading)
         if reading.view:
             raise InvalidParameterError(
                 "Views are fitted to all graphs, but files of molecules are read in chunks. "

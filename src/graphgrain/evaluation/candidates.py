@@ -6,7 +6,7 @@ The features of a setting are counted once, for all its levels and for all folds
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -31,7 +31,9 @@ class KernelCandidates:
         Name in tables.
     kernel : class
     settings : tuple of dict
-        Parameters of the candidates; a level parameter stands for itself and all lower values.
+        Parameters of the candidates.
+    level_parameter : str or None
+        Its value in a setting stands for itself and all lower values.
     view : view or None
         Applied to the graphs first.
     """
@@ -39,6 +41,7 @@ class KernelCandidates:
     name: str
     kernel: type[GraphKernel]
     settings: tuple[Mapping[str, Any], ...] = field(default=({},))
+    level_parameter: str | None = None
     view: Any = None
 
     def with_parameters(self, **parameters: Any) -> KernelCandidates:
@@ -50,24 +53,22 @@ class KernelCandidates:
             if (fixed := {**setting, **parameters}) not in settings:
                 settings.append(fixed)
         words = ", ".join(f"{key}={value}" for key, value in sorted(parameters.items()))
-        changed = KernelCandidates(
-            f"{self.name} ({words})", self.kernel, tuple(settings), self._view(parameters)
-        )
         for setting in settings:
             check_parameters(self.kernel(**setting))
-        return changed
-
-    def _view(self, parameters: Mapping[str, Any]) -> Any:
-        row = next((row for row in KERNELS.values() if row.kernel is self.kernel), None)
-        return row.attribute_view if row and parameters.get("attributes") is True else self.view
+        view = self.view
+        if parameters.get("attributes") is True:
+            rows = (row for row in KERNELS.values() if row.kernel is self.kernel)
+            view = next((row.attribute_view for row in rows), view)
+        return replace(self, name=f"{self.name} ({words})", settings=tuple(settings), view=view)
 
     def levels(self, setting: Mapping[str, Any]) -> list[dict[str, Any]]:
         """Return the parameters of each Gram matrix of a setting."""
-        kernel = self.kernel(**setting)
-        level = kernel.level_parameter if isinstance(kernel, FeatureKernel) else None
+        level = self.level_parameter
         if level is None:
             return [dict(setting)]
-        return [{**setting, level: value} for value in range(getattr(kernel, level) + 1)]
+        return [
+            {**setting, level: value} for value in range(getattr(self.kernel(**setting), level) + 1)
+        ]
 
     def grams(
         self, setting: Mapping[str, Any], graphs: GraphBatch, n_jobs: int | None = None
@@ -76,7 +77,7 @@ class KernelCandidates:
         if self.view is not None:
             graphs = seen_through(clone(self.view).fit(graphs), graphs)
         kernel = self.kernel(**setting, n_jobs=n_jobs).fit(graphs)
-        if isinstance(kernel, FeatureKernel) and kernel.level_parameter is not None:
+        if isinstance(kernel, FeatureKernel) and self.level_parameter is not None:
             yield from kernel.each_gram_level()
         else:
             yield kernel.gram()
@@ -103,7 +104,7 @@ def candidates(kernel: Any) -> KernelCandidates:
             )
         row = KERNELS[kernel]
         settings = tuple(dict(setting.parameters) for setting in row.settings)
-        return KernelCandidates(row.title, row.kernel, settings)
+        return KernelCandidates(row.title, row.kernel, settings, row.level_parameter)
     if isinstance(kernel, type) and issubclass(kernel, GraphKernel):
         kernel = kernel()
     parameters = kernel.get_params()
@@ -116,4 +117,4 @@ def candidates(kernel: Any) -> KernelCandidates:
     level = getattr(kernel, "level_parameter", None)
     if level is not None:
         changed[level] = parameters[level]
-    return KernelCandidates(type(kernel).__name__, type(kernel), (changed,))
+    return KernelCandidates(type(kernel).__name__, type(kernel), (changed,), level)

@@ -185,6 +185,30 @@ class GraphEstimator(Declared, BaseEstimator):
 
     # ---------------------------------------------------------------- input
 
+    @property
+    def columns_(self) -> dict[str, str]:
+        """Kind ("number" or "category") of each column of the training table beside the graphs.
+
+        Examples
+        --------
+        >>> import graphgrain as gg
+        >>> table = {"smiles": ["CO", "CCO", "CCCO", "CCN"] * 3, "dose": [1.0, 2.0, 3.0, 5.0] * 3}
+        >>> gg.GraphRegressor(max_level=1).fit(table, [0.1, 1.3, 2.4, 3.8] * 3).columns_
+        {'dose': 'number'}
+        """
+        part = self.machine_.columns
+        if part is None:
+            return {}
+        kinds = dict.fromkeys(part.encoder.numbers, "number")
+        kinds |= dict.fromkeys(part.encoder.categories, "category")
+        computed = molecule_descriptors([]) if self.descriptors is not None else ()
+        return {name: kind for name, kind in kinds.items() if name not in computed}
+
+    @property
+    def n_outputs_(self) -> int:
+        """Number of targets of each graph."""
+        return 1 if hasattr(self, "classes_") else int(self.machine_.n_outputs)
+
     def _read(self, X: Any) -> CountedGraphs:
         """Return the graphs and the other columns of a table, which is read as in training."""
         if isinstance(X, CountedGraphs):
@@ -624,9 +648,10 @@ class GraphEstimator(Declared, BaseEstimator):
             (models trained on features compare with 1,000 of their training graphs);
             ``unseen``, the share of the graph's pattern occurrences that no training graph has;
             ``leverage``, the ratio of posterior to prior variance, near 1 for a graph that has
-            nothing in common with the training graphs; and ``inside``, whether the similarity
-            reaches the 5 % quantile of the similarities of training graphs to the nearest training
-            graph of another fold.
+            nothing in common with the training graphs; ``inside``, whether the similarity reaches
+            the 5 % quantile of the similarities of training graphs to the nearest training graph of
+            another fold; and ``in_training``, whether a training graph has the same patterns, so
+            that its target was seen in training and the interval says nothing about new graphs.
 
         Examples
         --------
@@ -641,15 +666,18 @@ class GraphEstimator(Declared, BaseEstimator):
         read = self._read(X)
         machine = self._similar_to()
         unseen, similarity, leverage = np.zeros((3, len(read)))
-        nearest = np.zeros(len(read), dtype=int)
+        nearest, in_training = np.zeros(len(read), dtype=int), np.zeros(len(read), dtype=bool)
         with self._blas(self.n_graphs_):
             there, posterior = self._process()
-            roots = np.sqrt(np.maximum(self._diagonal(), 1e-300))
+            diagonal = self._diagonal()
+            roots = np.sqrt(np.maximum(diagonal, 1e-300))
             for here, counted, some in self._counted_blocks(read):
                 K, own = machine.compare(counted, self.n_jobs), machine.own_similarity(counted)
                 cosine = K / roots / np.sqrt(np.maximum(own, 1e-300))[:, np.newaxis]
                 nearest[here] = cosine.argmax(axis=1)
                 similarity[here] = cosine.max(axis=1)
+                equal = np.isclose(own, diagonal[nearest[here]], rtol=1e-9, atol=0)
+                in_training[here] = equal & (similarity[here] >= 1 - 1e-9)
                 unseen[here] = self.machine_.unseen(counted)
                 K, own = self._with_columns(K, own, some)
                 K = K[:, there]
@@ -665,6 +693,7 @@ class GraphEstimator(Declared, BaseEstimator):
             "unseen": unseen,
             "leverage": leverage,
             "inside": similarity >= self.domain_threshold_,
+            "in_training": in_training,
         }
 
     def _diagonal(self) -> np.ndarray:

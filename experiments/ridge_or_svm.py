@@ -1,7 +1,7 @@
-"""Ridge regression compared with support vector machines, on the classifier's first kernel.
+"""Ridge regression compared with support vector machines, on the same kernel matrix of Tree++.
 
-    python -m benchmarks.ridge_or_svm
-    python -m benchmarks.ridge_or_svm -d herg --draws 20
+    python -m experiments.ridge_or_svm
+    python -m experiments.ridge_or_svm -d herg --draws 20
 
 The training molecules of the ADMET classification sets are split by scaffold several times; the
 test parts of ADMET are not used. On the same kernel matrix, both methods select their parameters (C
@@ -19,40 +19,16 @@ from sklearn.metrics import roc_auc_score
 from sklearn.svm import SVC
 
 import graphgrain as gg
+from benchmarks.admet import measures, task_of
+from benchmarks.molecules import chosen
 from graphgrain.evaluation.splits import scaffold_split
-from graphgrain.learning.classifier import balanced
 from graphgrain.learning.folds import stratified_folds
 from graphgrain.learning.ridge import Posterior
-from graphgrain.learning.selection import (
-    OF_CLASSES,
-    CrossValidation,
-    Selector,
-    possible_terms,
-    starts_of,
-)
 
-from .admet import measures, task_of
-from .molecules import chosen
-from .tables import better_on, comparison_words, markdown
+from .markdown import better_on, comparison_words, markdown
 
 #: Returns coefficients for a matrix, classes, weights and a parameter.
 Train = Callable[[np.ndarray, np.ndarray, np.ndarray, float], np.ndarray]
-
-
-def default_kernel(smiles: list[str]) -> np.ndarray:
-    """Return the kernel matrix of the sum with which the selection of the classifier starts."""
-    batch = gg.as_graphs(smiles)
-    own = gg.GraphClassifier().get_params()
-    names = (
-        "kernels", "path_depth", "max_level", "centrality", "edge_labels", "views", "attributes",
-        "counts", "similarity",
-    )  # fmt: skip
-    terms = possible_terms(batch, usual=OF_CLASSES, **{name: own[name] for name in names})
-    nothing = np.zeros(len(batch))
-    validation = CrossValidation(
-        None, np.arange(len(batch)), nothing, nothing, nothing, lambda p, v: 0.0, 1
-    )
-    return Selector(batch, validation).mean(starts_of(terms)[0])
 
 
 def by_svm(K: np.ndarray, y: np.ndarray, weights: np.ndarray, C: float) -> np.ndarray:
@@ -82,9 +58,10 @@ def area(
     """Return the ROC AUC on the test rows of a split, with parameters selected on the others."""
     rows, test = split
     own, codes = K[np.ix_(rows, rows)], y[rows]
+    balanced = (len(codes) / (2 * np.bincount(codes)))[codes]
     folds = stratified_folds(codes, 5, np.random.default_rng(seed))
     found = {}
-    for name, weights in (("plain", np.ones(len(rows))), ("balanced", balanced(codes))):
+    for name, weights in (("plain", np.ones(len(rows))), ("balanced", balanced)):
         for value in grid:
             areas = []
             for fold in folds:
@@ -114,7 +91,7 @@ def main() -> None:
         task = task_of(name, known[name])
         some = np.random.default_rng(0).permutation(task.train)[: options.most]
         smiles, y = [task.data.smiles[place] for place in some], task.data.y[some].astype(int)
-        K = default_kernel(smiles)
+        K = gg.TreePlusPlus(similarity="minmax", edge_labels=True).fit_transform(smiles)
         found: dict[str, list[float]] = {machine: [] for machine in MACHINES}
         for seed in range(options.draws):
             train, validation, test = scaffold_split(smiles, random_state=seed)
