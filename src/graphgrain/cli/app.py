@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import shlex
 import sys
 import warnings
@@ -33,7 +34,7 @@ COMMANDS = {
     "predict": "predict",
     "evaluate": "evaluate",
     "explain": "explain",
-    "explore": "explain",
+    "explore": "explore",
     "index": "index",
     "search": "index",
     "pairs": "pairs",
@@ -61,8 +62,10 @@ def command(examples: Sequence[str]) -> Callable[[Callable[..., None]], Callable
 
     def register(function: Callable[..., None]) -> Callable[..., None]:
         single = typer.Typer(add_completion=False, **_SETTINGS)
+        paragraphs = (inspect.getdoc(function) or "").split("\n\n")
+        text = "\n\n".join(" ".join(paragraph.split()) for paragraph in paragraphs)
         epilog = f"[bold]Examples[/bold]\n\n{lines}"
-        single.command(function.__name__, cls=_Command, epilog=epilog)(function)
+        single.command(function.__name__, cls=_Command, help=text, epilog=epilog)(function)
         _commands[function.__name__] = single
         return function
 

@@ -5,29 +5,13 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated
 
-import numpy as np
-import typer
 from rich.markup import escape
 
 from ..errors import InvalidParameterError
-from ..evaluation.evaluate import evaluate
-from ..evaluation.exploration import explore
-from ..kernels.tree_plus_plus import TreePlusPlus
-from ..kernels.vertex_histogram import VertexHistogram
-from ..pages.evaluation import evaluation_page
-from ..pages.graph_pages import explore_page, write_neighbours
-from ..writing import atomic_write
 from .app import command
 from .console import answer, out
-from .loading import BUNDLED, load
-from .options import (
-    Jobs,
-    Json,
-    Output,
-    nearest,
-)
+from .options import Drug, Jobs, Json, Output, nearest
 from .tables import text_table
 
 #: Number of neighbours shown.
@@ -36,12 +20,23 @@ NEIGHBOURS = 5
 
 @command(["graphgrain demo", "graphgrain demo --drug diazepam --output demo"])
 def demo(
-    drug: Annotated[str, typer.Option(help="Drug whose neighbours are shown.")] = "morphine",
+    drug: Drug = "morphine",
     output: Output = Path("graphgrain-demo"),
     jobs: Jobs = -1,
     as_json: Json = False,
 ) -> None:
     """Compare the bundled drugs: nearest neighbours, cross-validated accuracy and pages."""
+    import numpy as np
+
+    from ..evaluation.evaluate import evaluate
+    from ..evaluation.exploration import explore
+    from ..kernels.tree_plus_plus import TreePlusPlus
+    from ..kernels.vertex_histogram import VertexHistogram
+    from ..pages.evaluation import evaluation_page
+    from ..pages.graph_pages import explore_page, write_neighbours
+    from ..writing import atomic_write
+    from .loading import BUNDLED, load
+
     start = time.perf_counter()
     say: Callable[..., None] = (lambda *_: None) if as_json else out().print
     _, graphs, y, names, *_ = load(BUNDLED)

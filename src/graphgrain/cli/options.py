@@ -159,6 +159,7 @@ Parameters = Annotated[
 NumberOfFeatures = Annotated[
     int, typer.Option(min=1, help="Number of columns; features are hashed into them.")
 ]
+ShardSize = Annotated[int, typer.Option(min=1, help="Number of graphs per file.")]
 
 # ------------------------------------------------------------------ similarity
 

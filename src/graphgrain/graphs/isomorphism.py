@@ -95,6 +95,24 @@ def duplicates(
     return sorted(group for group in groups if len(group) > 1)
 
 
+def differ_only_in_edge_labels(batch: GraphBatch) -> bool:
+    """Return whether all graphs are duplicates of each other but for their edge labels."""
+    if batch.edge_label_codes is None or len(batch) < 2 or not batch.n_edges:
+        return False
+    for sizes, codes in (
+        (batch.vertex_counts, batch.label_codes),
+        (batch.edge_counts, np.zeros(batch.n_edges)),
+    ):
+        if sizes.min() < sizes.max():
+            return False
+        rows = np.sort(codes.reshape(len(batch), -1), axis=1)
+        if (rows != rows[0]).any():
+            return False
+    whole = [list(range(len(batch)))]
+    alike = duplicates(batch, edge_labels=False, attributes=True)
+    return alike == whole != duplicates(batch, attributes=True)
+
+
 def _coloured(
     batch: GraphBatch, numbers: Iterable[int], rounds: int | None = None
 ) -> list[list[int]]:

@@ -156,6 +156,7 @@ def iter_pairs(
         chosen = None if kernel is None else check_kernel(kernel)
         name = similarity_by(chosen, similarity)
         kernel = default_kernel(graphs) if chosen is None else chosen
+        kernel.warn_of_unused(graphs)
     if name not in ("minmax", "cosine"):
         raise InvalidParameterError(
             f"Pairs are compared by 'minmax' or 'cosine', which are the same in both directions "

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from functools import cache, partial
@@ -15,9 +16,10 @@ from ...core.gram import finish
 from ...core.memory import require_memory
 from ...core.similarity import COSINE
 from ...core.threads import blas_threads, in_one_worker, watched
-from ...errors import InvalidGraphError, InvalidParameterError
+from ...errors import GraphgrainWarning, InvalidGraphError, InvalidParameterError
 from ...graphs.batch import GraphBatch
 from ...graphs.convert.dispatch import as_graphs
+from ...graphs.isomorphism import differ_only_in_edge_labels
 from ...graphs.labels import label_kind
 from ...graphs.processes import progress_bar
 from ...parameters import (
@@ -167,11 +169,38 @@ class GraphKernel(GraphTransformer, ABC, auto_wrap_output_keys=("transform",)):
             raise InvalidGraphError(
                 f"{type(self).__name__} needs at least one graph to fit; got an empty list."
             )
+        self.warn_of_unused(batch)
         self.label_kind_ = batch.label_kind
         self._edge_label_kind = _edge_label_kind(batch)
         self.n_graphs_ = len(batch)
         self._empty = batch.vertex_counts == 0
         self._fitted_with = self._fixed_by_fit()
+
+    def warn_of_unused(self, batch: GraphBatch) -> None:
+        """Say once for each batch and kernel what was asked for and is not used."""
+        name = type(self).__name__
+        if batch.told is not None and "attributes" not in self.sees and name not in batch.told:
+            batch.told.add(name)
+            warnings.warn(
+                f"{name} does not use the attributes that were asked for. "
+                "gg.AttributeBins(on='vertex' or 'edge') makes labels of them "
+                "(edge_labels=True uses those of edges); "
+                "gg.Propagation(attributes=True) and gg.AttributedGraphHopper() use those of "
+                "vertices.",
+                GraphgrainWarning,
+                stacklevel=2,
+            )
+        if "edge labels" not in self.sees and differ_only_in_edge_labels(batch):
+            warnings.warn(
+                f"{name} does not use edge labels, and these graphs differ in nothing else. "
+                + (
+                    "edge_labels=True uses them."
+                    if hasattr(self, "edge_labels")
+                    else "gg.TreePlusPlus(edge_labels=True) does."
+                ),
+                GraphgrainWarning,
+                stacklevel=2,
+            )
 
     def fit_transform(self, X: Any, y: Any = None, **fit_params: Any) -> Output:
         """Fit to the graphs and return their Gram matrix (or features)."""
