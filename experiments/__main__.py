@@ -31,7 +31,7 @@ from typing import Any
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-from graphgrain.cli.arguments import listed
+from graphgrain.cli.options import listed
 from graphgrain.errors import MissingDependencyError
 
 from . import figures, paper, tables

@@ -10,15 +10,15 @@ from typing import Any
 
 import numpy as np
 import pytest
-from graphgrain.report.graph_pages import explanation_page, explore_page
 from typer.testing import CliRunner
 
 import graphgrain as gg
 from graphgrain.cli.app import app
 from graphgrain.errors import InvalidParameterError
 from graphgrain.evaluation.exploration import explain_rows, explore
+from graphgrain.pages.graph_pages import explanation_page, explore_page
 
-from ..report.browsing import overlapping
+from ..pages.browsing import overlapping
 
 HOSTILE = "</script><b onclick=alert(1)>'\"&"
 

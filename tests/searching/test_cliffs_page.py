@@ -11,13 +11,13 @@ from typing import Any
 
 import numpy as np
 import pytest
-from graphgrain.report.graph_pages import cliffs_csv, cliffs_page
 
 import graphgrain as gg
 from graphgrain.graphs.drawing.layout import place, shared_part
 from graphgrain.graphs.drawing.shapes import Palette
+from graphgrain.pages.graph_pages import cliffs_csv, cliffs_page
 
-from ..report.browsing import overlapping
+from ..pages.browsing import overlapping
 
 HOSTILE = "</script><b onclick=alert(1)>'\"&"
 DRAWN = 12

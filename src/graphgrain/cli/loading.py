@@ -125,8 +125,7 @@ def _with_targets(loaded: Loaded, missing: str, all_rows: bool) -> Loaded:
         return loaded._replace(y=typed(loaded.y))
     note(f"{loaded.name}: {count:,} of {len(gone):,} graphs have no target and are skipped.")
     present = np.flatnonzero(~gone)
-    loaded = loaded.take(present)
-    return loaded._replace(y=typed(loaded.y))
+    return loaded.take(present)._replace(y=typed(loaded.y[present]))
 
 
 def label_names(reading: Reading) -> list[str]:

@@ -1,9 +1,9 @@
 """Accuracy of alternative interpretations of two kernels of the Tree++ paper's comparison.
 
-    python scripts/competitor_readings.py fgsd [--datasets PTC_MM] [--repeats 10] [--seeds 0 1 2]
-    python scripts/competitor_readings.py pm [--datasets KKI] [--repeats 10] [--seeds 0 1 2]
+    python -m experiments.readings fgsd [--datasets PTC_MM] [--repeats 10] [--seeds 0 1 2]
+    python -m experiments.readings pm [--datasets KKI] [--repeats 10] [--seeds 0 1 2]
 
-All interpretations use the folds of ``graphgrain evaluate --mode paper``, with parameters chosen
+All interpretations use the folds of ``python -m experiments table2``, with parameters chosen
 within the folds. FGSD:
 
 - ours: rounded distances, integers at bin centres, normalised linear kernel;
@@ -24,12 +24,11 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import numpy as np
-from graphgrain.evaluation.experiment import setting_grams
-from graphgrain.evaluation.labelled_graphs import LabelledGraphs, prepare
-from graphgrain.evaluation.protocol import Protocol
 
 import graphgrain as gg
-from graphgrain.kernels.registry import KERNELS, Setting
+
+from .data import LabelledGraphs, load
+from .protocol import Protocol
 
 WIDTH = 1e-4
 
@@ -83,7 +82,7 @@ def gaussian(graphs: gg.GraphBatch, gamma: float | None) -> np.ndarray:
 
 def fgsd(data: LabelledGraphs) -> Iterator[tuple[str, list[np.ndarray]]]:
     """Yield the name and kernel matrix of each interpretation of FGSD."""
-    yield "ours", grams("fgsd", ({},), data)
+    yield "ours", grams(gg.SpectralDistance, ({},), data)
     yield "borders, singular values", [with_borders(data.graphs, by_singular_values)]
     yield "borders, eigenvalues", [with_borders(data.graphs, by_eigenvalues)]
     yield "borders, grounding", [with_borders(data.graphs, by_grounding)]
@@ -99,14 +98,12 @@ def pm(data: LabelledGraphs) -> Iterator[tuple[str, list[np.ndarray]]]:
             for dimension in (4, 6, 8, 10)
             for depth in depths
         ]
-        yield f"{form}, depth {depths}", grams("pm", grid, data)
+        yield f"{form}, depth {depths}", grams(gg.PyramidMatch, grid, data)
 
 
-def grams(kernel: str, grid: Iterable[dict[str, Any]], data: LabelledGraphs) -> list[np.ndarray]:
+def grams(kernel: Any, grid: Iterable[dict[str, Any]], data: LabelledGraphs) -> list[np.ndarray]:
     """Return the kernel matrix of each setting."""
-    return [
-        setting_grams(KERNELS[kernel], Setting(parameters), data.graphs)[0] for parameters in grid
-    ]
+    return [kernel(**parameters).fit(data.graphs).gram() for parameters in grid]
 
 
 def accuracy(grams: list[np.ndarray], data: LabelledGraphs, repeats: int, seed: int) -> float:
@@ -115,10 +112,10 @@ def accuracy(grams: list[np.ndarray], data: LabelledGraphs, repeats: int, seed: 
     right = 0
     for repetition in range(repeats):
         for number in range(protocol.folds):
-            fold = protocol.test_fold(data.codes, repetition, number)
-            tried, _ = protocol.evaluate(np.array(grams), data.codes, len(data.classes), fold)
-            chosen = max(tried, key=lambda level: (max(level.validation), level.C))
-            right += np.sum(np.array(chosen.predictions) == data.codes[fold.test])
+            fold = protocol.fold(data.codes, repetition, number)
+            tried = [protocol.evaluate(K, data.codes, len(data.classes), fold) for K in grams]
+            chosen = max(tried, key=lambda level: (max(level["validation"]), level["C"]))
+            right += np.sum(np.array(chosen["predictions"]) == data.codes[fold.test])
     return 100.0 * right / (repeats * len(data))
 
 
@@ -138,7 +135,7 @@ def main() -> None:
     options = parser.parse_args()
     readings, usual = READINGS[options.kernel]
     for name in options.datasets or [usual]:
-        data = prepare(name, *gg.fetch_tu(name), folds=10)
+        data = load(name)
         for reading, matrices in readings(data):
             figures = [accuracy(matrices, data, options.repeats, seed) for seed in options.seeds]
             each = "  ".join(f"{figure:.1f}" for figure in figures)

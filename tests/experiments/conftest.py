@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from graphgrain.evaluation.labelled_graphs import prepare
 
 import graphgrain as gg
+from experiments.data import prepare
 
 
 @pytest.fixture(scope="session")

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from graphgrain.evaluation.svm import fit_svms
 from sklearn.svm import SVC
 
 import graphgrain as gg
-from graphgrain.learning.selection import best_value, classes_of
+from experiments.protocol import classes_of
+from experiments.svm import fit_svms
 
 GRID = (1, 10, 100, 1000)
 
@@ -80,8 +80,3 @@ def test_a_class_that_was_not_trained_comes_last():
     assert (
         scores[:, [0, 2]].argmax(axis=1).tolist() == (classes_of(machine.scores(K)) // 2).tolist()
     )
-
-
-def test_of_equal_scores_the_larger_parameter_wins():
-    assert best_value(np.array([0.5, 0.7, 0.7, 0.6])) == 2
-    assert best_value(np.array([0.7, 0.7, 0.7, 0.7])) == 3

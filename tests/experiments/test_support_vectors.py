@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from graphgrain.core.support_vectors import cut, train
 from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.svm import SVC
+
+from experiments.support_vectors import cut, train
 
 GRID = np.array([0.5, 1.0, 10.0, 100.0, 1000.0])
 TOLERANCE = 1e-3

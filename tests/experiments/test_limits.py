@@ -14,9 +14,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from benchmarks.limits import Limits, Outcome, run_in_process
 
 import graphgrain as gg
+from experiments.limits import Limits, Outcome, run_in_process
 from graphgrain.errors import InvalidGraphError, InvalidParameterError
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="the system does not enforce limits")
@@ -109,7 +109,7 @@ def test_other_ends_are_errors_with_their_reason() -> None:
 
 
 def test_what_the_machine_lacks_is_no_limit(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("benchmarks.limits.available_memory", lambda: 100 * MEBIBYTE)
+    monkeypatch.setattr("experiments.limits.available_memory", lambda: 100 * MEBIBYTE)
     outcome, _ = run(grows, Limits(memory=512 * MEBIBYTE))
     assert outcome.stopped == ""
     assert outcome.error
@@ -149,8 +149,8 @@ def test_an_interrupted_caller_leaves_no_process() -> None:
 @needs_proc
 def test_a_killed_caller_leaves_no_process() -> None:
     script = """
-        from benchmarks.limits import Limits, run_in_process
-        from tests.benchmarks.test_limits import answers_and_spins
+        from experiments.limits import Limits, run_in_process
+        from tests.experiments.test_limits import answers_and_spins
         tell = lambda message: print(message, flush=True)
         run_in_process(answers_and_spins, Limits(60), tell)
     """

@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from graphgrain.report.graph_pages import write_neighbours, write_search_page
 
 import graphgrain as gg
+from graphgrain.pages.graph_pages import write_neighbours, write_search_page
 
 from .browsing import overlapping
 

@@ -1,25 +1,20 @@
-"""scripts/competitor_readings.py against NetworkX, scikit-learn and the command's own figures."""
+"""Other readings of two competitors against NetworkX, scikit-learn and the table's figures."""
 
-import importlib.util
-from pathlib import Path
+from __future__ import annotations
 
 import networkx as nx
 import numpy as np
 import pytest
-from graphgrain.evaluation.experiment import run
-from graphgrain.evaluation.labelled_graphs import prepare
-from graphgrain.evaluation.protocol import Protocol
-from graphgrain.evaluation.records import ResultsFile, read_results
-from graphgrain.evaluation.summary import summarise
 from sklearn.metrics.pairwise import rbf_kernel
 
 import graphgrain as gg
-from graphgrain.kernels.registry import KERNELS, Setting
-
-SCRIPT = Path(__file__).resolve().parents[2] / "scripts" / "competitor_readings.py"
-spec = importlib.util.spec_from_file_location("competitor_readings", SCRIPT)
-readings = importlib.util.module_from_spec(spec)
-spec.loader.exec_module(readings)
+from experiments import readings
+from experiments.data import prepare
+from experiments.protocol import Protocol
+from experiments.records import Records
+from experiments.run import Entrant, run
+from experiments.scores import results
+from graphgrain.evaluation.candidates import KernelCandidates
 
 
 @pytest.mark.parametrize("inverse", ["by_singular_values", "by_eigenvalues", "by_grounding"])
@@ -49,16 +44,15 @@ def test_gaussian_equals_scikit_learn():
     np.testing.assert_allclose(readings.gaussian(graphs, None), rbf_kernel(X))
 
 
-def test_accuracy_is_that_of_evaluate(tmp_path):
+def test_accuracy_is_that_of_the_table(tmp_path):
     graphs, y = gg.load_drugs()
-    data = prepare("drugs", graphs[::2], y[::2], folds=10)
-    settings = [Setting({"dimension": 4, "depth": 2}), Setting({"dimension": 6, "depth": 3})]
-    grid = KERNELS["pm"].with_settings(settings)
-    path = tmp_path / "results.jsonl"
-    with ResultsFile(path) as results:
-        run(data, grid, Protocol("paper", seed=3), 2, results, n_jobs=1)
-    (summary,) = summarise(read_results(path))
+    data = prepare("drugs", graphs[::2], y[::2])
+    settings = ({"dimension": 4, "depth": 2}, {"dimension": 6, "depth": 3})
+    records, protocol = Records(tmp_path / "records.jsonl"), Protocol("paper", seed=3)
+    kernel = Entrant("PM", KernelCandidates("PM", gg.PyramidMatch, settings))
+    run(data, kernel, protocol, 2, records, n_jobs=1)
+    [result] = results(records.records, protocol).values()
     ours = readings.accuracy(
-        readings.grams("pm", [s.parameters for s in settings], data), data, repeats=2, seed=3
+        readings.grams(gg.PyramidMatch, settings, data), data, repeats=2, seed=3
     )
-    assert ours == pytest.approx(100 * summary.accuracy.mean)
+    assert ours == pytest.approx(result.accuracies.mean())

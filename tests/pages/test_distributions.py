@@ -1,10 +1,10 @@
 """The figure of distributions: what the bars say, and what is written."""
 
 import pytest
-from graphgrain.report.figures import plot_distributions
 
 import graphgrain as gg
 from graphgrain.errors import InvalidParameterError, MissingDependencyError
+from graphgrain.pages.distributions import plot_distributions
 
 pytest.importorskip("matplotlib", reason="matplotlib is not installed")
 GRAPHS = gg.as_graphs([([(0, 1), (1, 2)], None), ([(0, 1)], None), ([(0, 1)], None)])
