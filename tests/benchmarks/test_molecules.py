@@ -297,7 +297,7 @@ def test_admet(folder, tmp_path, capsys):
     results = Records(tmp_path / "r.jsonl")
     [own] = results.records
     assert found[COUNTS.name]["herg"]["mean"] == pytest.approx(
-        mean_absolute_error(own.truth, own.predictions)
+        mean_absolute_error(own["truth"], own["predictions"])
     )
 
 
@@ -322,7 +322,7 @@ def test_draws_of_a_split_are_one_row(data, tmp_path, few_draws):
     results = Records(tmp_path / "r.jsonl")
     run(tasks, [MEAN], 1, results, say=lambda words: None)
     text = report(tasks, [MEAN], results)
-    expected = np.mean([mean_absolute_error(r.truth, r.predictions) for r in results.records])
+    expected = np.mean([mean_absolute_error(r["truth"], r["predictions"]) for r in results.records])
     [row] = [line for line in text.splitlines() if line.startswith("| toy, random")]
     assert f"{expected:.3f}" in row
 
