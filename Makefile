@@ -9,7 +9,7 @@ PARALLEL = -n $(WORKERS) --dist loadfile --no-loadscope-reorder
 export PYTHONDONTWRITEBYTECODE :=
 FUZZ_SECONDS ?= 60
 
-.PHONY: demo test check lint pyright bench bench-scale fuzz docs coverage package test-sdist test-oldest test-prereleases clean
+.PHONY: demo test test-slow check lint pyright bench bench-scale fuzz docs coverage package test-sdist test-oldest test-prereleases clean
 
 $(BIN)/python:
 	$(PYTHON) -m venv .venv
@@ -31,7 +31,11 @@ test: .venv/test
 	$(MAKE) --no-print-directory -j2 lint check
 
 check: .venv/test
-	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest $(PARALLEL)
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest $(PARALLEL) -m "not slow"
+
+# Kills, limited memory and disks, clusters, browsers and large runs; one of each is in "make test".
+test-slow: .venv/test
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest $(PARALLEL) -m slow tests
 
 lint: .venv/test
 	$(BIN)/ruff check .

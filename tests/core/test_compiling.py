@@ -36,6 +36,7 @@ def output(script: str, **environment: str) -> str:
     ).stdout
 
 
+@pytest.mark.slow
 def test_read_only_installation_without_a_home():
     use = """
 import numpy as np, graphgrain as gg
@@ -72,6 +73,7 @@ print(listener.seen, flush=True)
 """
 
 
+@pytest.mark.slow
 def test_processes_that_start_together_compile_once(tmp_path):
     environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)}
     running = [

@@ -171,6 +171,7 @@ def test_kill_9_loses_the_shards_in_work_alone(tmp_path):
     assert contents(folder) == contents(tmp_path / "whole")
 
 
+@pytest.mark.slow
 def test_a_worker_that_is_killed(tmp_path):
     from graphgrain.graphs.processes import _executor
 
@@ -256,6 +257,7 @@ def test_an_empty_file(tmp_path, name, text):
         gg.load_features(tmp_path / "features")
 
 
+@pytest.mark.slow
 def test_a_full_disk(table, tmp_path):
     """A limit on the size of files stands for the disk: the same error of the same call."""
     resource = pytest.importorskip("resource", reason="needs limits as POSIX has them")
