@@ -56,9 +56,10 @@ class Statistics:
     Examples
     --------
     >>> import graphgrain as gg
+    >>> from graphgrain.graphs import Statistics
     >>> graphs, y = gg.load_drugs()
     >>> statistics = gg.describe(graphs, y)
-    >>> isinstance(statistics, gg.Statistics), statistics.graphs
+    >>> isinstance(statistics, Statistics), statistics.graphs
     (True, 292)
     """
 

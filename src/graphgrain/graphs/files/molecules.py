@@ -25,11 +25,12 @@ from .archive import MIB, check_size, text_file, text_lines
 
 
 class Record(NamedTuple):
-    """One molecule of a file: line number, structure as text, and fields."""
+    """One molecule of a file: line number, structure as text, fields, and row of data from 1."""
 
     line: int
     structure: str
     fields: dict[str, str]
+    row: int = 0
 
 
 KINDS = (".smi", ".smiles", ".csv", ".tsv", ".sdf", ".mol")
@@ -134,12 +135,14 @@ class MoleculeFile(NamedTuple):
             records = smiles_records(lines)
         records = chain(list(islice(records, 1)), records)  # a wrong header is an error here
         rdkit()
-        return cls(place.name, blocks, records)
+        rows = (record._replace(row=row) for row, record in enumerate(records, start=1))
+        return cls(place.name, blocks, rows)
 
     def problem(self, record: Record, reason: str) -> str:
         """Describe where a molecule is and why it cannot be read."""
         start = record.structure.strip().split("\n")[0][:60]
-        return f"{self.name}, line {record.line}, {start!r}: {reason}"
+        row = "" if record.row == record.line else f" (row {record.row})"
+        return f"{self.name}, line {record.line}{row}, {start!r}: {reason}"
 
 
 def load_molecules(
