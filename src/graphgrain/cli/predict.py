@@ -183,7 +183,8 @@ class _Predictor(NamedTuple):
     def __call__(self, records: list[Record]) -> dict[str, list[Any]]:
         """Return the rows of the table, as columns."""
         from ..graphs.convert.rdkit import LabelOptions, parse_molecules
-        from ..graphs.files.molecules import names_beside, record_columns
+        from ..graphs.files.molecules import record_columns
+        from ..graphs.tables import names_beside
         from .models import labels_of, model_input
 
         structures = [record.structure for record in records]

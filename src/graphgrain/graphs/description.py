@@ -13,8 +13,8 @@ import numpy as np
 from ..errors import InvalidParameterError
 from .batch import GraphBatch
 from .convert.dispatch import as_graphs
-from .convert.parts import is_missing
 from .isomorphism import duplicates
+from .tables import is_missing
 
 
 @dataclass(frozen=True)
