@@ -36,7 +36,7 @@ COMMANDS = {
     "explain": "explain",
     "explore": "explore",
     "index": "index",
-    "search": "index",
+    "search": "search",
     "pairs": "pairs",
     "cluster": "cluster",
     "reproduce": "reproduce",
