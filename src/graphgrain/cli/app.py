@@ -23,8 +23,8 @@ from .interrupts import interrupted, raise_from_now_on
 #: Exit codes: invalid input, and an internal error.
 BAD_INPUT, FAILURE = 2, 1
 
-#: Commands in the order of ``graphgrain --help``, each in a module of its name, which
-#: is imported when the command is asked for, and imports what takes time (NumPy, Numba) when it runs.
+#: Commands in the order of ``graphgrain --help``, each in a module of its name. It is imported when
+#: its command is asked for, and imports what takes time (NumPy, Numba) when the command runs.
 COMMANDS = (
     "demo",
     "info",
