@@ -81,7 +81,7 @@ lines = np.array([len(labels) for _, labels in [*before.values(), *after.values(
 # Corresponding functions
 # -----------------------
 # The most similar pair of each function.
-kernel = gg.TreePlusPlus(3, 1, counts="binary")
+kernel = gg.TreePlusPlus(3, 1, counts="binary", similarity="minmax")
 found = gg.pairs(graphs, min_similarity=0.3, kernel=kernel, max_per_graph=1)
 for a, b, similarity in zip(*found):
     print(f"{similarity:.2f}  {names[a]:<18} {names[b]}")
@@ -96,7 +96,7 @@ for change in gg.changes(graphs, lines, min_pairs=1):
 
 # %%
 # All similarities: each row has one clearly most similar partner.
-K = gg.TreePlusPlus(3, 1, counts="binary", similarity="minmax").fit_transform(graphs)
+K = kernel.fit_transform(graphs)
 fig, axes = plt.subplots(figsize=(5.2, 4.4))
 image = axes.imshow(K, vmin=0, vmax=1, cmap="Blues")
 axes.set_xticks(range(len(names)), names, rotation=45, ha="right")

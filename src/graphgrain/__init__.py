@@ -1,7 +1,29 @@
 """graphgrain: how similar are graphs, at every grain."""
 
+from typing import Any
+
 import lazy_loader
 
-__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
+_load, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
+
+#: What to use instead of the names of version 0.3 that are gone or have moved.
+_INSTEAD = {
+    "FeatureShards": "open features with gg.load_features; the class is in graphgrain.scaling",
+    "Shard": "it is in graphgrain.scaling",
+    "dask_partial_fit": "use dask_ml.wrappers.Incremental, or partial_fit on each block of "
+    "gg.dask_features",
+    "save_gram": "search and compare more graphs than a matrix can hold with gg.GraphIndex, or "
+    "train linear models on gg.save_features",
+}
+
+
+def __getattr__(name: str) -> Any:
+    """Load a public name; the error for a name that is gone says what to use instead."""
+    if name in _INSTEAD:
+        raise AttributeError(
+            f"Since version 0.4 graphgrain has no {name!r}: {_INSTEAD[name]}.", name=name
+        )
+    return _load(name)
+
 
 __version__ = "0.3.0"

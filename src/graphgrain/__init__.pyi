@@ -93,14 +93,10 @@ from .kernels import list_kernels as list_kernels
 from .learning import CountedGraphs as CountedGraphs
 from .learning import GraphClassifier as GraphClassifier
 from .learning import GraphRegressor as GraphRegressor
-from .learning import KernelMachine as KernelMachine
 from .learning import load_model as load_model
-from .scaling import FeatureShards as FeatureShards
-from .scaling import Shard as Shard
 from .scaling import dask_features as dask_features
-from .scaling import dask_partial_fit as dask_partial_fit
+from .scaling import load_features as load_features
 from .scaling import save_features as save_features
-from .scaling import save_gram as save_gram
 from .searching import Change as Change
 from .searching import Cliff as Cliff
 from .searching import Cliffs as Cliffs

@@ -87,7 +87,7 @@ def test_no_process_is_left(molecules, tmp_path, name, number):
         # Workers are at work: two of them, and the process that tracks their semaphores.
         wait_until(lambda: len(children(process.pid)) >= 3 or process.poll() is not None)
         if name == "features":
-            wait_until(lambda: any(target.glob("shard-*.json")) or process.poll() is not None)
+            wait_until(lambda: any(target.glob("shard-*.parquet")) or process.poll() is not None)
         assert process.poll() is None
         below = children(process.pid)
         process.send_signal(number)
@@ -103,12 +103,12 @@ def test_no_process_is_left(molecules, tmp_path, name, number):
         assert b"Interrupted." in errors
         assert b"Traceback" not in errors
     if name == "features":
-        kept = {path.name: path.stat().st_mtime_ns for path in target.glob("shard-*.json")}
+        kept = {path.name: path.stat().st_mtime_ns for path in target.glob("shard-*.parquet")}
         assert kept
         few = molecules.with_name("few.csv")
         few.write_text("".join(molecules.read_text().splitlines(keepends=True)[:401]))
         call("features", few, "-o", target, "--shard-size", 200, "-j", 1)
-        first = target / "shard-00000.json"
+        first = target / "shard-00000.parquet"
         assert first.stat().st_mtime_ns == kept.get(first.name, first.stat().st_mtime_ns)
 
 

@@ -6,10 +6,9 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from graphgrain.core.gram import COSINE, DOT, MINMAX
 from graphgrain.core.graph_bits import pack_graphs, unpack_graphs
+from graphgrain.core.similarity import CONTAINMENT, COSINE, DOT, MINMAX
 from graphgrain.core.sketches import (
-    CONTAINMENT,
     MOST_BITS,
     Best,
     Lists,

@@ -200,7 +200,7 @@ def test_a_batch_is_counted_once(name, monkeypatch):
     assert counted == [len(NEW)]
 
 
-@pytest.mark.parametrize("share", ["path", "tree", "equal"])
+@pytest.mark.parametrize("share", ["path", "tree"])
 def test_shares_add_up_to_the_same(share):
     model = make_pipeline(features(), LOGISTIC).fit(GRAPHS, Y)
     for why, value in zip(
@@ -342,8 +342,6 @@ def test_uncertainty_is_a_sum_over_patterns():
         total = why.bias + why.vertices.sum()
         assert abs(total - why.decision) <= 1e-9 * max(1.0, why.decision)
         assert why.bias >= -1e-12
-    with pytest.raises(InvalidParameterError, match="path, tree or equal with of='uncertainty'"):
-        gg.explain(model, NEW, of="uncertainty", share="removal")
 
 
 @pytest.mark.parametrize("solver", ["kernel", "linear"])
@@ -384,7 +382,7 @@ def fitted(name):
 @given(st.lists(graphs(max_size=8, strings=True), min_size=1, max_size=3), st.data())
 def test_any_graph(items, data):
     model = fitted(data.draw(st.sampled_from(["features", "gram", "two normalisers"])))
-    share = data.draw(st.sampled_from(["path", "tree", "equal"]))
+    share = data.draw(st.sampled_from(["path", "tree"]))
     batch = gg.as_graphs([to_tuple(graph)[:2] for graph in items])
     batch = batch if batch.n_vertices else GRAPHS[:0]
     for why, value in zip(

@@ -292,12 +292,6 @@ class TestDecisions:
                 own = why.vertices[list(each.vertices)].sum()
                 assert each.contribution == pytest.approx(own, abs=1e-12)
 
-    def test_losses_do_not_add_up(self, drugs):
-        batch, _, _, model = drugs
-        [why] = gg.explain(model, batch[0], share="removal")
-        with pytest.raises(InvalidParameterError, match="losses that do not add up"):
-            why.fragments()
-
     def test_fragments_of_a_class(self, drugs):
         batch, y, _, model = drugs
         belongs = y == "beta-lactams"

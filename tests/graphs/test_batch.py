@@ -163,7 +163,7 @@ BAD = {
         lambda: gg.GraphBatch.from_edges([3], [(0, 1), (0, 1, 2)]),
         "pairs of vertex numbers",
     ),
-    "edges of floats": (lambda: gg.GraphBatch.from_edges([3], [(0.5, 1)]), "integers"),
+    "edges of floats": (lambda: gg.GraphBatch.from_edges([3], [(0.5, 1)]), "type float64"),
     "negative size": (lambda: gg.GraphBatch.from_edges([-1], []), "0 or more; got -1"),
     "too few labels": (lambda: gg.GraphBatch.from_edges([2], [], [1]), "1 labels for 2 vertices"),
     "dictionary of labels": (
@@ -195,7 +195,7 @@ BAD = {
     ),
     "vertex of networkx without label": (
         lambda: gg.from_networkx([nx.path_graph(2)], vertex_label="symbol"),
-        "Vertex 0 of graph 0 has no 'symbol'",
+        "vertex 0 of graph 0 has no 'symbol'",
     ),
     "string": (lambda: gg.as_graphs("MUTAG"), "'MUTAG'.*load_tu"),
     "number": (lambda: gg.as_graphs(3), "got 3"),

@@ -56,15 +56,16 @@ def test_networkx_names_directions_and_parallel_edges():
     assert found == gg.GraphBatch.from_edges(
         [2], [(0, 1)], ["C", "O"], edge_labels=[1], vertex_attributes=[[1, 2], [3, 4]]
     ).with_labels(["C", "O"])
-    assert gg.as_graphs([graph]).label_kind == "none"
+    assert gg.as_graphs([graph]) == gg.from_networkx([graph], vertex_label="symbol")
+    assert gg.as_graphs([graph], vertex_label=None).label_kind == "none"
 
 
 def test_networkx_labels_must_be_there():
     graph = nx.path_graph(3)
     graph.nodes[0]["label"] = "a"
-    with pytest.raises(InvalidGraphError, match=r"Vertex 1 of graph 0 has no 'label'.*none"):
+    with pytest.raises(InvalidGraphError, match=r"; vertex 1 of graph 0 has no 'label'.*none"):
         gg.from_networkx([graph])
-    with pytest.raises(InvalidGraphError, match=r"Edge \(0, 1\) of graph 0 has no 'bond'"):
+    with pytest.raises(InvalidGraphError, match=r"edge \(0, 1\) of graph 0 has no 'bond'"):
         gg.from_networkx([graph], vertex_label=None, edge_label="bond")
     with pytest.raises(InvalidGraphError, match="Item 1 is not a networkx graph"):
         gg.from_networkx([graph, 3])
@@ -103,7 +104,7 @@ def test_igraph_attributes_by_several_names():
     graph.vs["x"], graph.vs["y"] = [1, 2, 3], [4, 5, 6]
     found = gg.from_igraph([graph], vertex_attributes=["x", "y"])
     assert found.vertex_attributes.tolist() == [[1, 4], [2, 5], [3, 6]]
-    with pytest.raises(InvalidGraphError, match=r"no attribute 'z' \(there are: 'x', 'y'\)"):
+    with pytest.raises(InvalidGraphError, match=r"have no 'z' \(their attributes: 'x', 'y'\)"):
         gg.from_igraph([graph], vertex_label="z")
 
 
@@ -339,7 +340,7 @@ def test_tuples_there_and_back(batch):
         ([([(0, 1)], [1, 2]), nx.path_graph(2)], r"networkx graph \(item 1\), tuple \(item 0\)"),
         (nx.path_graph(3), r"single networkx graph.*\[graph\]"),
         ([([(0, 1, 2)], [1])], r"An edge is a pair.*\(0, 1, 2\)"),
-        ([([(0, 1)], ["a"])], r"edge \(0, 1\) of graph 0 points outside its 1 vertices"),
+        ([([(0, 1)], ["a"])], r"edge \(0, 1\) of graph 0 \(row 0\) is outside the 1 vertices"),
         ([([(0, 1)], "ab")], r"Use list"),
         ([([(0, 1)], 5)], r"Labels are a sequence"),
         ([([(0, 1)], ["a", "b"], [1, 2])], "2 for 1 edges"),
@@ -364,11 +365,46 @@ def test_tuples_there_and_back(batch):
         ([({"a": 3}, None)], "neighbours"),
         ([(5, [1])], "list of pairs"),
         ([(((0, 1), 5), [1, 2])], "pair of vertices"),
+        ([(0, 1), (1, 2)], r"Write \[\(edges, labels\)\].*from_edge_list"),
+        ([("a", "b"), ("b", "c")], r"Write \[\(edges, labels\)\]"),
+        ([[(0, 1), (1, 2)], [(0, 1), (1, 2)]], r"\(edges, None\) for edges in graphs"),
+        ([[(0, 1), (1, 2), (2, 3), (3, 4)]], r"written \(edges, labels\)"),
+        ([np.array([[0, 1], [1, 2], [2, 3]])], r"square.*shape \(3, 2\).*\(edges, None\)"),
+        (np.eye(3), "single adjacency matrix"),
+        (scipy.sparse.eye_array(3).tocsr(), "single adjacency matrix"),
+        ({"source": [1], "target": [2]}, r"table of edges.*from_edge_list"),
     ],
 )
 def test_what_is_refused_and_why(x, message):
     with pytest.raises(InvalidGraphError, match=message):
         gg.as_graphs(x)
+
+
+@pytest.mark.parametrize(
+    ("items", "options", "message"),
+    [
+        (["CCO"], {"direction": "vertices"}, "SMILES string items. See graphgrain.from_smiles"),
+        ([np.eye(2)], {"vertex_label": "x"}, "these are adjacency matrix items"),
+        ([nx.path_graph(2)], {"direction": "arcs"}, "'ignore' or 'vertices'"),
+    ],
+)
+def test_options_that_are_not_for_these_graphs(items, options, message):
+    with pytest.raises(InvalidParameterError, match=message):
+        gg.as_graphs(items, **options)
+    with pytest.raises(TypeError, match="got 'labels'"):
+        gg.as_graphs(items, labels="x")
+
+
+@pytest.mark.parametrize(
+    "convert", [np.array, scipy.sparse.csr_array, scipy.sparse.csr_matrix, scipy.sparse.coo_array]
+)
+def test_matrices_alone(convert):
+    ring = np.roll(np.eye(4, dtype=int), 1, axis=1)
+    ring += ring.T
+    wanted = gg.as_graphs([([(0, 1), (1, 2), (2, 3), (0, 3)], None)])
+    assert gg.as_graphs([convert(ring)]) == wanted
+    assert gg.as_graphs([convert(ring)] * 2) == wanted + wanted
+    assert gg.TreePlusPlus().fit_transform([convert(ring)] * 2).tolist() == [[1, 1], [1, 1]]
 
 
 def test_an_empty_list_is_an_empty_batch():

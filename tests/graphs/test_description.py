@@ -52,6 +52,7 @@ def test_all_figures():
         edge_attributes=0,
         isolated_vertices=2,
         duplicates=2,  # the second and the fourth graph
+        identical=2,
         contradictions=3,  # one group of three graphs with two classes
         class_sizes={"a": 3, "b": 1},
     )

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.sparse import csr_array
 
 import graphgrain as gg
 from graphgrain.errors import GraphgrainWarning, InvalidGraphError, InvalidParameterError
@@ -62,7 +63,130 @@ def test_nothing_is_said_where_nothing_is_lost():
         gg.as_graphs([as_pyg(both, 2)])
         gg.as_graphs([nx.path_graph(3)])
         gg.as_graphs([plain])  # all weights are equal
-        gg.from_adjacency([np.triu(np.ones((3, 3)), 1)])  # one side is enough, as documented
+        gg.from_adjacency([np.ones((3, 3)) - np.eye(3)])
+        gg.as_graphs([([(0, 1), (1, 2), (2, 0)], None), ([(1, 0), (3, 2), (2, 1)], None)])
+        gg.as_graphs([(both, None)])
+        gg.from_edge_list([("a", "b"), ("c", "b")])
+
+
+@pytest.mark.parametrize(
+    ("convert", "count"),
+    [
+        (lambda: gg.from_adjacency([np.triu(np.ones((3, 3)), 1)]), 3),
+        (lambda: gg.as_graphs([(csr_array([[0, 1], [0, 0]]), None)]), 1),
+        (lambda: gg.as_graphs([np.array([[0, 1, 1], [1, 0, 0], [0, 0, 0]])]), 1),
+        # pairs say nothing about direction, unless some are listed both ways and others are not,
+        (lambda: gg.as_graphs([(ARCS, None), ([(0, 1), (1, 2)], None)]), 2),
+        (lambda: gg.from_edge_list([("a", "b"), ("b", "a"), ("c", "a")]), 1),
+        (lambda: gg.from_grakel([({0: [1, 2], 1: [0], 2: []}, dict.fromkeys(range(3), "C"))]), 1),
+        # or graphs differ in nothing else
+        (lambda: gg.as_graphs([([(0, 1), (0, 2)], None), ([(1, 0), (2, 0)], None)]), 2),
+        (
+            lambda: gg.from_edge_list({"g": [1, 2], "source": [1, 2], "target": [2, 1]}, graph="g"),
+            1,
+        ),
+    ],
+)
+def test_directions_that_show_are_counted_by_every_way_in(convert, count):
+    with pytest.warns(GraphgrainWarning, match=f"direction of {count} one-way edge") as caught:
+        convert()
+    assert len(caught) == 1
+    assert "paths three times as long" in str(caught[0].message)
+
+
+def test_tuples_and_matrices_keep_directions_if_asked():
+    pair = [([(0, 1), (2, 1)], list("aba")), ([(0, 1), (1, 2)], list("aba"))]
+    graphs = gg.as_graphs(pair, direction="vertices")
+    wanted = gg.from_networkx(
+        [directed(edges, 3, labels) for edges, labels in pair], direction="vertices"
+    )
+    assert graphs == wanted
+    matrices = [np.array([[0, 1, 0], [0, 0, 0], [0, 1, 0]])]
+    labelled = [(matrix, list("aba")) for matrix in matrices]
+    assert gg.as_graphs(labelled, direction="vertices") == wanted[:1]
+
+
+def symbols(values, name="symbol", **more):
+    graph = nx.path_graph(len(values))
+    nx.set_node_attributes(graph, dict(enumerate(values)), name)
+    for other, column in more.items():
+        nx.set_node_attributes(graph, dict(enumerate(column)), other)
+    return graph
+
+
+@pytest.mark.parametrize("name", ["type", "element", "symbol", "kind", "name"])
+@pytest.mark.parametrize("values", [["C", "O", "C"], [6, 8, 6]])
+def test_a_lone_attribute_with_the_name_of_a_label_is_read(name, values):
+    for graph in (symbols(values, name, x=[0.5, 1, 2], pos=[(0, 1)] * 3), igraph_of(values, name)):
+        with pytest.warns(GraphgrainWarning, match=f"attribute '{name}' is read as label"):
+            found = gg.as_graphs([graph])
+        assert found.labels.tolist() == values
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            assert gg.as_graphs([graph], vertex_label=name) == found
+            assert not gg.as_graphs([graph], vertex_label=None).labelled
+
+
+def igraph_of(values, name):
+    graph = igraph.Graph(n=3, edges=[(0, 1), (1, 2)])
+    graph.vs[name] = values
+    return graph
+
+
+@pytest.mark.parametrize(
+    ("graph", "names"),
+    [
+        (symbols(["a", "b"], kind=[1, 2]), "'symbol', 'kind'"),  # several
+        (symbols(["a", "b"], "club"), "'club'"),  # another name
+        (symbols([0.5, 1.5], "type"), "'type'"),  # floats
+        (symbols([[0, 1], [1, 0]], "feat"), "'feat'"),  # vectors
+        (symbols([6, 10**6], "element"), "'element'"),  # numbers of something
+        (symbols([True, False], "kind"), "'kind'"),
+    ],
+)
+def test_other_attributes_are_listed_and_not_read(graph, names):
+    with pytest.warns(GraphgrainWarning, match=f"their attributes are {names}[.] Choose") as caught:
+        assert not gg.as_graphs([graph, graph]).labelled
+    assert len(caught) == 1
+
+
+def test_what_generators_set_is_neither_read_nor_listed():
+    blocks = nx.stochastic_block_model([2, 2], [[1, 0], [0, 1]], seed=0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert not gg.as_graphs([blocks]).labelled
+        assert not gg.as_graphs([nx.random_geometric_graph(4, 2, seed=0)]).labelled
+        gg.from_networkx([symbols([1.0, 2.0], "x")], vertex_attributes="x")
+
+
+def test_attributes_that_were_asked_for_and_are_not_used_are_said_once():
+    light, heavy = (nx.path_graph(3) for _ in range(2))
+    nx.set_edge_attributes(light, 1, "weight")
+    nx.set_edge_attributes(heavy, 99, "weight")
+    graphs = gg.from_networkx([light, heavy], edge_attributes="weight")
+    for kernel in (gg.TreePlusPlus(), gg.WeisfeilerLehman(), gg.NetLSD(), gg.EdgeHistogram()):
+        with pytest.warns(GraphgrainWarning, match="does not use the attributes") as caught:
+            [kernel.fit(part) for part in (graphs[:2], graphs[1:])]
+        assert [type(kernel).__name__ in str(item.message) for item in caught] == [True]
+    with pytest.warns(GraphgrainWarning, match="ShortestPath does not use the attributes"):
+        gg.pairs(graphs, kernel=gg.ShortestPath())
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        bins = gg.AttributeBins(on="edge").fit_transform(graphs)
+        gg.TreePlusPlus(edge_labels=True).fit(bins)
+        gg.WeisfeilerLehman().fit(gg.GraphBatch.from_edges([2], [(0, 1)], edge_attributes=[1.0]))
+
+
+def test_edge_labels_that_make_the_only_difference_are_said():
+    for pair in (["C=C", "CC"], ["CCO", "OC=C"]):
+        for kernel in (gg.WeisfeilerLehman(2), gg.TreePlusPlus()):
+            with pytest.warns(GraphgrainWarning, match="differ in nothing else.*edge_labels=True"):
+                assert kernel.fit_transform(pair)[0, 1] == pytest.approx(1)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        gg.WeisfeilerLehman(2, edge_labels=True).fit(["C=C", "CC"])
+        gg.WeisfeilerLehman(2).fit(["C=C", "CC", "CO"])
+        gg.WeisfeilerLehman(2).fit(["CC", "CC"])
 
 
 def test_weights_are_counted():
@@ -180,5 +304,5 @@ def test_what_is_refused():
 def test_a_label_that_is_none():
     graph = nx.path_graph(3)
     nx.set_node_attributes(graph, {0: "a", 1: None, 2: "c"}, "label")
-    with pytest.raises(InvalidGraphError, match=r"Vertex 1 of graph 0 has None as its 'label'"):
+    with pytest.raises(InvalidGraphError, match=r"; vertex 1 of graph 0 has None as its 'label'"):
         gg.as_graphs([graph])

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 import graphgrain as gg
 from graphgrain.errors import GraphgrainWarning
+from graphgrain.evaluation.labelled_graphs import prepare
 from graphgrain.graphs import isomorphism
 
 from .graph_strategies import batches
@@ -190,7 +191,7 @@ def test_real_data(name, labelled, shared_data):
         found = groups_by_networkx([converted[n] for n in members], **(MATCH if labelled else {}))
         wanted += [[members[n] for n in group] for group in found]
     labels = {"vertex_labels": labelled, "edge_labels": labelled}
-    assert gg.duplicates(graphs, **labels, attributes=False) == sorted(wanted)
+    assert gg.duplicates(graphs, **labels) == sorted(wanted)
     assert wanted
 
 
@@ -227,10 +228,23 @@ def test_attributes():
     other = graph([[1, 0], [2, 0], [3.001, 0]])
     crossed = graph([[3, 0], [2, 0], [1, 0]])  # vertices turned around, edges not
     graphs = one + turned + other + crossed
-    assert gg.duplicates(graphs) == [[0, 1]]
+    assert gg.duplicates(graphs, attributes=True) == [[0, 1]]
     assert gg.duplicates(graphs, decimals=2) == [[0, 1, 2]]
-    assert gg.duplicates(graphs, attributes=False) == [[0, 1, 2, 3]]
-    assert gg.describe(graphs).duplicates == 1
+    assert gg.duplicates(graphs) == [[0, 1, 2, 3]]
+    statistics = gg.describe(graphs, ["a", "b", "a", "b"])
+    assert (statistics.duplicates, statistics.identical, statistics.contradictions) == (3, 1, 2)
+
+
+@pytest.mark.parametrize(
+    ("name", "duplicates", "identical"),
+    [("DHFR", 37, 0), ("BZR", 1, 0), ("COX2", 2, 0), ("PROTEINS", 44, 3)],
+)
+def test_duplicates_of_real_data_are_the_same_everywhere(name, duplicates, identical, shared_data):
+    graphs, y = gg.load_tu(shared_data / f"{name}.zip")
+    statistics = gg.describe(graphs, y)
+    assert (statistics.duplicates, statistics.identical) == (duplicates, identical)
+    assert sum(len(group) - 1 for group in gg.duplicates(graphs)) == duplicates
+    assert prepare(name, graphs, y, remove_duplicates=True).removed == duplicates
 
 
 @pytest.mark.parametrize("name", ["Letter-high", "ENZYMES"])
@@ -241,7 +255,8 @@ def test_attributes_of_real_data(name, shared_data):
     for number, graph in enumerate(graphs):
         rows = sorted(map(tuple, np.column_stack((graph.labels, graph.vertex_attributes)).tolist()))
         groups.setdefault((tuple(rows), graph.n_edges), []).append(number)
-    assert gg.duplicates(graphs) == sorted(group for group in groups.values() if len(group) > 1)
+    identical = sorted(group for group in groups.values() if len(group) > 1)
+    assert gg.duplicates(graphs, attributes=True) == identical
 
 
 def test_nothing_in_nothing():

@@ -225,6 +225,11 @@ def test_bad_lines_are_named(tmp_path):
             b"a,b\n1,2\n",
             r"x.csv, line 1: no column is called SMILES; there are a, b",
         ),
+        (
+            "x.csv",
+            b"graph,source,target\n1,a,b\n",
+            r"x.csv is a table of edges: .* graph, source, target.*graphgrain.from_edge_list",
+        ),
         ("x.csv", b"", r"x.csv is empty"),
         ("x.csv", b"smiles,a\nCCO\n", r"x.csv, line 2: 2 fields .* found 1"),
         ("x.csv", b"smiles,a,a\nCCO,1,2\n", r"column 'a' occurs twice"),

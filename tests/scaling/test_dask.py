@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import os
-import threading
 import time
 from pathlib import Path
 
 import numpy as np
 import pytest
-from sklearn.cluster import MiniBatchKMeans
-from sklearn.linear_model import SGDClassifier, SGDRegressor
+from scipy.sparse import csr_array
+from sklearn.linear_model import SGDClassifier
 
 import graphgrain as gg
 from graphgrain.errors import InvalidGraphError, InvalidParameterError, MissingDependencyError
@@ -71,26 +70,6 @@ def test_features_when_a_worker_is_killed(client, files):
     np.testing.assert_array_equal(np.vstack([block.toarray() for block in found]), expected())
 
 
-def test_a_kernel_matrix_when_a_worker_is_killed(client, tmp_path):
-    graphs = gg.from_smiles(SMILES)
-    killed = []
-
-    def kill() -> None:
-        while not list(tmp_path.glob(".K-*")):
-            time.sleep(0.005)
-        time.sleep(0.3)
-        killed.append(pids(client)[0])
-        os.kill(killed[0], KILL)
-
-    thread = threading.Thread(target=kill)
-    thread.start()
-    path = gg.save_gram(graphs, tmp_path / "K.npy", KERNEL, tile_size=60, dask=True)
-    thread.join()
-    assert killed
-    np.testing.assert_array_equal(np.load(path), KERNEL.fit_transform(graphs))
-    assert [file.name for file in tmp_path.iterdir()] == ["K.npy"]
-
-
 def test_bags_and_data_frames(client):
     dataframe = pytest.importorskip("dask.dataframe", reason="Dask's data frames are missing")
     pandas = pytest.importorskip("pandas")
@@ -106,20 +85,13 @@ def test_bags_and_data_frames(client):
 def test_training_over_partitions(client, files):
     """The same weights, to the last bit, as one model that sees one file after the other."""
     X = gg.dask_features(files, KERNEL, n_features=1024)
-    y = bag.from_sequence(TARGETS, npartitions=12)
-    found = gg.dask_partial_fit(SGDClassifier(random_state=3), X, y, classes=[0, 1])
-    model = SGDClassifier(random_state=3)
-    rows = expected()
-    for begin in range(0, 360, 30):
-        part = slice(begin, begin + 30)
-        model.partial_fit(_sparse(rows[part]), TARGETS[part], classes=[0, 1])
+    found, model = SGDClassifier(random_state=3), SGDClassifier(random_state=3)
+    rows = expected().astype(np.float32)
+    for number, block in enumerate(X.to_delayed().ravel()):
+        part = slice(30 * number, 30 * number + 30)
+        found.partial_fit(block.compute(), TARGETS[part], classes=[0, 1])
+        model.partial_fit(csr_array(rows[part]), TARGETS[part], classes=[0, 1])
     np.testing.assert_array_equal(found.coef_, model.coef_)
-
-
-def _sparse(rows: np.ndarray):
-    from scipy.sparse import csr_array
-
-    return csr_array(rows.astype(np.float32))
 
 
 def test_molecules_that_cannot_be_read():
@@ -137,31 +109,9 @@ def test_what_is_refused(files, monkeypatch):
         gg.dask_features([])
     with pytest.raises(InvalidParameterError, match="'skip'"):
         gg.dask_features(files, errors="skip")
-    X = gg.dask_features(files, n_features=64)
-    y = bag.from_sequence(TARGETS, npartitions=3)
-    with pytest.raises(InvalidParameterError, match="12 blocks of X and 3 of y"):
-        gg.dask_partial_fit(SGDRegressor(), X, y)
-    with pytest.raises(InvalidParameterError, match="GraphBatch has none"):
-        gg.dask_partial_fit(gg.as_graphs([]), X, y)
     monkeypatch.setitem(__import__("sys").modules, "dask", None)
     with pytest.raises(MissingDependencyError, match=r"graphgrain\[dask\]"):
         gg.dask_features(files)
-
-
-def test_targets_that_are_no_dask_array():
-    array = pytest.importorskip("dask.array")
-    X = array.from_array(np.eye(4), chunks=2)
-    with pytest.raises(InvalidParameterError, match="y must be a Dask array; got a ndarray"):
-        gg.dask_partial_fit(SGDClassifier(), X, np.array([0, 1, 0, 1]))
-
-
-def test_blocks_with_some_of_the_columns_are_refused():
-    array = pytest.importorskip("dask.array")
-    X = array.from_array(np.eye(4), chunks=2)
-    with pytest.raises(InvalidParameterError, match=r"split into 2 blocks.*rechunk"):
-        gg.dask_partial_fit(MiniBatchKMeans(2), X)
-    model = gg.dask_partial_fit(MiniBatchKMeans(2), X.rechunk({1: -1}))
-    assert model.cluster_centers_.shape == (2, 4)
 
 
 def test_missing_molecules_of_a_data_frame():

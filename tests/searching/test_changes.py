@@ -176,6 +176,7 @@ def test_other_graphs_do_not_fit(small):
     [
         ({"x": [1, 2]}, "'x' has 2"),
         ({"x": [object()] * 3}, "holds something else"),
+        ({"x": ["", " ", ""]}, "all of 'x' are blank"),
         (["x"], "no column 'x'"),
         (3, "columns is a dictionary"),
     ],

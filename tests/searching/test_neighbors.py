@@ -128,7 +128,7 @@ def test_sphere_exclusion(drug_index, matrix, threshold):
 def test_diverse_picks(drugs, tmp_path, counts):
     graphs = drugs[0][:100]
     kernel = gg.TreePlusPlus(3, 1, edge_labels=True, counts=counts)
-    index = gg.GraphIndex.build(tmp_path / "p.ggi", graphs, kernel)
+    index = gg.GraphIndex.build(tmp_path / "p.ggi", graphs, kernel, similarity="minmax")
     matrix = similarity_matrix(kernel, graphs, graphs, "minmax")
     picks = [7]
     while len(picks) < 12:

@@ -67,8 +67,27 @@ def test_any_small_graphs(rows, least, binary):
     labels = [label for row in rows for label in row]
     graphs = gg.GraphBatch.from_edges([len(row) for row in rows], [], labels)
     kernel = gg.VertexHistogram(counts="binary" if binary else "raw")
-    found = told(gg.pairs(graphs, least, kernel=kernel))
+    found = told(gg.pairs(graphs, least, kernel=kernel, similarity="minmax"))
     assert found == brute(kernel, graphs, "minmax", least)
+
+
+@pytest.mark.parametrize("similarity", ["minmax", "cosine"])
+def test_a_kernel_is_used_with_its_own_similarity(drugs, tmp_path, similarity):
+    graphs = drugs[0][:60]
+    kernel = gg.TreePlusPlus(2, 1, edge_labels=True, similarity=similarity)
+    expected = brute(kernel, graphs, similarity, 0.7)
+    found = told(gg.pairs(graphs, 0.7, kernel=kernel))
+    index = gg.GraphIndex.build(tmp_path / "own.ggi", graphs, kernel)
+    assert set(found) == set(told(gg.pairs(index, 0.7))) == set(expected)
+    matrix = similarity_matrix(kernel, graphs, graphs, similarity)
+    values = index.search(graphs, k=3)[1]
+    np.testing.assert_allclose(values, -np.sort(-matrix)[:, :3], rtol=1e-12)
+    distances = index.kneighbors(graphs, 3)[0]
+    np.testing.assert_allclose(distances, 1 + np.sort(-matrix)[:, :3], atol=1e-12)
+    centres = gg.sphere_exclusion(index, 0.6).centers
+    assert (matrix[np.ix_(centres, centres)] - np.eye(len(centres))).max() < 0.6
+    nearest = gg.near_duplicates(index, graphs[:5], 0.2).similarities
+    np.testing.assert_allclose(nearest, 1.0)
 
 
 def test_blocks_and_full_buffers_change_nothing(drugs, monkeypatch):

@@ -39,7 +39,7 @@ def cluster(
         int | None,
         typer.Option("--pick", help="Pick this number of diverse graphs instead of clustering."),
     ] = None,
-    similarity: Similarity = "minmax",
+    similarity: Similarity = None,
     output: Annotated[Path | None, output_file("Write the full result to this .csv file.")] = None,
     n_jobs: Jobs = -1,
     as_json: Json = False,
@@ -49,7 +49,8 @@ def cluster(
     A cluster consists of a graph with many neighbours and those neighbours that are not in a larger
     cluster. For an index, its own similarity is used.
     """
-    check_choice("--similarity", similarity, tuple(KINDS))
+    if similarity is not None:
+        check_choice("--similarity", similarity, tuple(KINDS))
     check_share("--min-similarity", min_similarity)
     rows: list[tuple[Any, ...]]
     with opened(data, reading, n_jobs, similarity) as index:

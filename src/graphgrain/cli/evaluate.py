@@ -63,7 +63,11 @@ Results = Annotated[
 Folds = Annotated[int, typer.Option(help="Number of test folds.")]
 Seed = Annotated[int, typer.Option(min=0, help="Seed of the folds.")]
 Duplicates = Annotated[
-    bool, typer.Option("--remove-duplicates", help="Remove isomorphic duplicates first.")
+    bool,
+    typer.Option(
+        "--remove-duplicates",
+        help="Remove duplicates (isomorphic graphs with equal labels) first.",
+    ),
 ]
 Select = Annotated[
     str,

@@ -17,7 +17,7 @@ from ..errors import (
 from ..graphs.batch import counted
 from ..graphs.files.molecules import is_molecule_file
 from ..graphs.streams import Chunk
-from ..scaling.feature_shards import FORMATS, SHARD_SIZE, save_features
+from ..scaling.feature_shards import SHARD_SIZE, save_features
 from .app import Interrupted, answer, command, err, out
 from .arguments import Data, Json, Reading, Set, check_choice, output_file
 from .kernel_options import chosen_kernel
@@ -28,7 +28,7 @@ from .loading import MOLECULE_OPTIONS, load
     [
         "graphgrain features molecules.smi.gz -o features",
         "graphgrain features table.csv -o features --errors skip --n-features 65536",
-        "graphgrain features MUTAG -o features --kernel wl --set n_iter=4 --format parquet",
+        "graphgrain features MUTAG -o features --kernel wl --set n_iter=4",
     ]
 )
 def features(
@@ -40,31 +40,20 @@ def features(
     n_features: Annotated[
         int, typer.Option(help="Number of columns; features are hashed into them.", min=1)
     ] = 2**20,
-    shard_size: Annotated[
-        int, typer.Option(help="Number of graphs per shard.", min=1)
-    ] = SHARD_SIZE,
-    form: Annotated[
-        str,
-        typer.Option(
-            "--format",
-            help="npz (SciPy, with a CSV file of the other columns) or parquet.",
-            metavar="npz|parquet",
-        ),
-    ] = "npz",
+    shard_size: Annotated[int, typer.Option(help="Number of graphs per file.", min=1)] = SHARD_SIZE,
     n_jobs: Annotated[
         int, typer.Option("--n-jobs", "-j", help="Number of processes; -1 uses all cores.")
     ] = -1,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress bar.")] = False,
     as_json: Json = False,
 ) -> None:
-    """Write the features of any number of graphs to files, shard by shard.
+    """Write the features of any number of graphs to a folder of Parquet files.
 
     Files of molecules are read in chunks, so that memory does not grow with their length. After an
-    interruption, run the same command again to continue. The folder contains the matrices, all
-    other columns of the input, such as names and targets, and a manifest with settings and
-    checksums. Read it in Python with graphgrain.FeatureShards(folder).
+    interruption, run the same command again to continue. The files contain the features and all
+    other columns of the input, such as names and targets. Read them with any program for Parquet,
+    or in Python with graphgrain.load_features(folder).
     """
-    check_choice("--format", form, FORMATS)
     check_choice("--errors", reading.errors, ("raise", "skip"))
     chosen = chosen_kernel(kernel, parameters)
     path = Path(data).expanduser()
@@ -94,7 +83,6 @@ def features(
             chosen,
             n_features=n_features,
             shard_size=shard_size,
-            format=form,
             n_jobs=n_jobs,
             verbose=not quiet and err().is_terminal,
             **options,
@@ -102,13 +90,13 @@ def features(
     except KeyboardInterrupt:
         raise Interrupted(_kept(output)) from None
     except (InvalidFileError, InvalidGraphError, UnwritableFileError) as error:
-        if any(output.glob("shard-*.json")):
+        if any(output.glob("shard-*.parquet")):
             error.add_note(_kept(output))
         raise
     if as_json:
         answer({**manifest, "output": str(output)})
         return
-    size = sum(file["bytes"] for shard in manifest["shards"] for file in shard["files"].values())
+    size = sum(file.stat().st_size for file in output.glob("shard-*.parquet"))
     out().print(
         f"{kernel} of {counted(manifest['rows'], 'graph')} in "
         f"{counted(len(manifest['shards']), 'shard')} ({size / 1e9:.2f} GB), written to "

@@ -32,7 +32,13 @@ from .kernel_options import chosen_kernel
 from .loading import BUNDLED, MOLECULE_OPTIONS, load, options_set, row_names, with_labels
 from .tables import text_table
 
-Similarity = Annotated[str, typer.Option(help="Similarity of graphs.", metavar="|".join(KINDS))]
+Similarity = Annotated[
+    str | None,
+    typer.Option(
+        help="Similarity of graphs; by default that of the kernel or the index, or minmax.",
+        metavar="|".join(KINDS),
+    ),
+]
 IndexOrData = Annotated[
     str, typer.Argument(help="An index, a file, a folder, or a data set.", metavar="DATA")
 ]
@@ -62,7 +68,7 @@ def index(
         ),
     ] = None,
     parameters: Set = None,
-    similarity: Similarity = "minmax",
+    similarity: Similarity = None,
     overwrite: Annotated[
         bool, typer.Option("--overwrite", help="Replace an existing index.")
     ] = False,
@@ -74,7 +80,8 @@ def index(
     The index contains the graphs, so the input file is not needed afterwards. For files of
     molecules, run the same command again after an interruption to continue.
     """
-    check_choice("--similarity", similarity, tuple(KINDS))
+    if similarity is not None:
+        check_choice("--similarity", similarity, tuple(KINDS))
     chosen = None
     if kernel is not None or parameters:
         chosen = chosen_kernel(kernel or "tree++", parameters)
@@ -140,7 +147,7 @@ def build(data: str, reading: Reading, path: Path, **options: Any) -> GraphIndex
 
 @contextmanager
 def opened(
-    data: str, reading: Reading, n_jobs: int, similarity: str, *, alone: bool = True
+    data: str, reading: Reading, n_jobs: int, similarity: str | None, *, alone: bool = True
 ) -> Iterator[GraphIndex]:
     """Open an index, or build a temporary one from DATA.
 

@@ -31,8 +31,9 @@ MEANINGS = {
     "vertex_attributes": "number of attributes per vertex",
     "edge_attributes": "number of attributes per edge",
     "isolated_vertices": "vertices without neighbours, in all graphs",
-    "duplicates": "graphs isomorphic to an earlier one, including labels and attributes",
-    "contradictions": "graphs isomorphic to one of another class",
+    "duplicates": "graphs isomorphic to an earlier one, with equal labels",
+    "identical": "duplicates with equal attributes, too",
+    "contradictions": "graphs identical to one of another class",
 }
 #: Maximum number of classes that are listed.
 MOST_CLASSES = 30

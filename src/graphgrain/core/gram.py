@@ -20,7 +20,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .compiling import subroutine
+from .compiling import inlined, subroutine
+from .similarity import CONTAINMENT, COSINE, DOT, MINMAX, similarity
 from .structures import Csc
 from .threads import entry_point, plain_entry_point, run, thread_count
 
@@ -190,43 +191,38 @@ def _dense(columns: Csc, chosen: np.ndarray, rows: int, kind: np.dtype) -> np.nd
     return block
 
 
-#: Similarities computed from products of features.
-DOT, COSINE, MINMAX = 0, 1, 2
+@inlined
+def _fill_entries(kind, row, measure, right, wide, factor, add, line):
+    for j in range(wide):
+        value = similarity(kind, np.float64(row[j]), measure, right[j])
+        line[j] = (line[j] if add else 0.0) + factor * value
 
 
 @subroutine
-def _fill_row(row, own, right, wide, similarity, factor, add, line):
+def _fill_row(kind, row, measure, right, wide, factor, add, line):
     """Write or add the first ``wide`` entries of a row of the finished matrix."""
     wide = np.uint64(wide)
-    # A branchless loop per similarity, so that it is vectorised.
-    if similarity == COSINE:
-        for j in range(wide):
-            scale = np.sqrt(own * right[j])
-            value = np.float64(row[j]) / scale if scale > 0.0 else 0.0
-            line[j] = (line[j] if add else 0.0) + factor * value
-    elif similarity == MINMAX:
-        for j in range(wide):
-            scale = own + right[j] - np.float64(row[j])
-            value = np.float64(row[j]) / scale if scale > 0.0 else 0.0
-            line[j] = (line[j] if add else 0.0) + factor * value
+    # A loop for each literal kind, so that it is vectorised.
+    if kind == COSINE:
+        _fill_entries(COSINE, row, measure, right, wide, factor, add, line)
+    elif kind == MINMAX:
+        _fill_entries(MINMAX, row, measure, right, wide, factor, add, line)
+    elif kind == CONTAINMENT:
+        _fill_entries(CONTAINMENT, row, measure, right, wide, factor, add, line)
     else:
-        for j in range(wide):
-            line[j] = (line[j] if add else 0.0) + factor * np.float64(row[j])
-    if similarity and own == 0.0:  # graphs without features are equal
-        for j in range(wide):
-            if right[j] == 0.0:
-                line[j] += factor
+        _fill_entries(DOT, row, measure, right, wide, factor, add, line)
 
 
 @entry_point
-def _fill(K, left, right, symmetric, similarity, begin, end, factor, add, out):
+def _fill(K, left, right, symmetric, kind, begin, end, factor, add, out):
     """Write or add rows of the finished matrix, up to the diagonal if it is symmetric."""
     for i in range(begin, end):
         line = out[i]
         wide = i if symmetric else K.shape[1]
-        _fill_row(K[i], left[i], right, wide, similarity, factor, add, line)
+        _fill_row(kind, K[i], left[i], right, wide, factor, add, line)
         if symmetric:
-            line[i] = (line[i] if add else 0.0) + factor * (1.0 if similarity else left[i])
+            itself = similarity(kind, left[i], left[i], left[i])
+            line[i] = (line[i] if add else 0.0) + factor * itself
 
 
 @plain_entry_point
@@ -248,21 +244,20 @@ def finish(
     left: np.ndarray,
     right: np.ndarray,
     symmetric: bool,
-    similarity: int,
+    kind: int,
     n_jobs: int | None,
 ) -> np.ndarray:
-    """Convert products to a Gram matrix: apply the similarity and mirror a triangle.
+    """Convert overlaps to a Gram matrix: apply the similarity and mirror a triangle.
 
-    ``left`` and ``right`` are the squared norms of rows and columns. For ``MINMAX``, K contains
-    sums of minima, and ``left`` and ``right`` are the sums of the features.
+    ``left`` and ``right`` are the measures of rows and columns, see :func:`similarity`.
     """
     out: np.ndarray = np.empty(K.shape)
     # fixed types, since every other combination would be compiled separately
     left, right = left.astype(np.float64, copy=False), right.astype(np.float64, copy=False)
-    similarity = int(similarity)
+    kind = int(kind)
 
     def rows(begin: int, end: int) -> None:
-        _fill(K, left, right, symmetric, similarity, begin, end, 1.0, False, out)
+        _fill(K, left, right, symmetric, kind, begin, end, 1.0, False, out)
         if symmetric:
             _mirror(begin, end, out)
 
@@ -271,7 +266,7 @@ def finish(
 
 
 @plain_entry_point
-def _multiply_and_fill(block, norms, similarity, begin, end, out):
+def _multiply_and_fill(block, norms, kind, begin, end, out):
     """Compute rows of the finished matrix up to the diagonal from a dense block of columns."""
     products = np.empty(block.shape[1], dtype=block.dtype)
     for i in range(begin, end):
@@ -283,17 +278,17 @@ def _multiply_and_fill(block, norms, similarity, begin, end, out):
             if value != 0:
                 for j in range(wide):
                     products[j] += value * block[c, j]
-        _fill_row(products, norms[i], norms, wide, similarity, 1.0, False, out[i])
-        out[i, i] = 1.0 if similarity else norms[i]
+        _fill_row(kind, products, norms[i], norms, wide, 1.0, False, out[i])
+        out[i, i] = similarity(kind, norms[i], norms[i], norms[i])
 
 
-def gram_of_few(x: Csc, norms: np.ndarray, similarity: int, n_jobs: int | None) -> np.ndarray:
+def gram_of_few(x: Csc, norms: np.ndarray, kind: int, n_jobs: int | None) -> np.ndarray:
     """Compute the Gram matrix of an integer matrix with few columns in one pass."""
     block = _dense(x, np.arange(len(x.indptr) - 1), len(norms), np.dtype(np.float32)).T.copy()
     out: np.ndarray = np.empty((len(norms), len(norms)))
 
     def rows(begin: int, end: int) -> None:
-        _multiply_and_fill(block, norms, similarity, begin, end, out)
+        _multiply_and_fill(block, norms, kind, begin, end, out)
         _mirror(begin, end, out)
 
     run(rows, _few_rows(len(norms)), n_jobs)
@@ -327,12 +322,12 @@ class GramSum:
         return K
 
     def add(
-        self, K: np.ndarray, norms: np.ndarray, similarity: int, factor: float, n_jobs: int | None
+        self, K: np.ndarray, norms: np.ndarray, kind: int, factor: float, n_jobs: int | None
     ) -> None:
         """Add a multiple of a finished matrix, given its products K (see :func:`finish`)."""
         run(
             lambda begin, end: _fill(
-                K, norms, norms, True, similarity, begin, end, factor, True, self.matrix
+                K, norms, norms, True, kind, begin, end, factor, True, self.matrix
             ),
             _few_rows(len(K)),
             n_jobs,

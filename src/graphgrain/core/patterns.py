@@ -559,10 +559,10 @@ def _count_patterns(graphs, classes, options, work, slots, begin, end, found):
 def trace_patterns(graphs, classes, options, work, g):
     """Return all patterns of graph ``g`` at the level ``options.tree_depth``, with their vertices.
 
-    Returns ``(hashes, paths, edge_paths, trees, edge_trees)``. Row i of ``paths`` contains the
-    vertices (numbered within the graph, padded with -1) of the path with hash ``hashes[i]``, row i
-    of ``edge_paths`` the codes of the edges that lead to them. Row v of ``trees`` and
-    ``edge_trees`` contains the same for the tree at vertex v, in rank order.
+    Returns ``(hashes, paths, edge_paths, trees, edge_trees, tree_hashes)``. Row i of ``paths``
+    contains the vertices (numbered within the graph, padded with -1) of the path with hash
+    ``hashes[i]``, row i of ``edge_paths`` the codes of the edges that lead to them. Row v of
+    ``trees`` and ``edge_trees`` contains the same for the tree at vertex v, in rank order.
     """
     path_depth, level, edges = options.path_depth, options.tree_depth, options.edges
     depth = max(path_depth, level)
@@ -578,6 +578,7 @@ def trace_patterns(graphs, classes, options, work, g):
         total += searches.ends[root, path_depth]
     tree_vertices = np.full((n, width), -1, dtype=np.int32)
     tree_edges = np.full((n, width), -1, dtype=np.int32)
+    tree_hashes = np.empty(n, dtype=np.uint64)
     hashes = np.empty(total, dtype=np.uint64)
     paths = np.full((total, path_depth + 1), -1, dtype=np.int32)
     path_edges = np.full((total, path_depth + 1), -1, dtype=np.int32)
@@ -587,6 +588,7 @@ def trace_patterns(graphs, classes, options, work, g):
         walk(graphs.edge_hashes, options, level, root, root + 1, False, graph, searches, patterns)
         at = searches.begins[root]
         old = graph.vertex[root]
+        tree_hashes[old] = graph.trees[root, level]
         for p in range(searches.ends[root, level]):
             tree_vertices[old, p] = graph.vertex[searches.order[at + p]]
             if edges and p:
@@ -607,7 +609,7 @@ def trace_patterns(graphs, classes, options, work, g):
                     path_edges[row + p, length] = searches.step[at + p] & mask
             paths[row + p, length] = graph.vertex[searches.order[at + p]]
         row += searches.ends[root, path_depth]
-    return hashes, paths, path_edges, tree_vertices, tree_edges
+    return hashes, paths, path_edges, tree_vertices, tree_edges, tree_hashes
 
 
 # --------------------------------------------------------------------

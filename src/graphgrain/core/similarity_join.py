@@ -25,7 +25,7 @@ from typing import NamedTuple
 import numpy as np
 
 from .compiling import compiled
-from .gram import COSINE, MINMAX
+from .similarity import COSINE, similarity
 
 #: Relative tolerance of bounds for rounding errors.
 _SLACK = 1e-9
@@ -205,19 +205,16 @@ def join(
             h = others.order[near[n]]
             other = others.measures[h]
             if kind == COSINE:
-                below = np.sqrt(measure * other)
-                needed = least * below
+                needed = least * np.sqrt(measure * other)
             else:
                 needed = least / (1.0 + least) * (measure + other)
             shared = _overlap(records, g, others, h, kind == COSINE, needed * (1.0 - _SLACK))
             if shared <= 0.0:
                 continue
-            if kind == MINMAX:
-                below = measure + other - shared
-            similarity = min(shared / below, 1.0)
-            if similarity >= least:
+            value = similarity(kind, shared, measure, other)
+            if value >= least:
                 a, b = records.ids[g], others.ids[h]
                 out[pairs, 0], out[pairs, 1] = min(a, b), max(a, b)
-                similarities[pairs] = similarity
+                similarities[pairs] = value
                 pairs += 1
     return end, pairs

@@ -22,7 +22,7 @@ from typing import NamedTuple
 import numpy as np
 
 from .compiling import compiled, inlined
-from .gram import COSINE, DOT, MINMAX
+from .similarity import COSINE, DOT, MINMAX, similarity
 from .structures import find_key
 
 #: Minimum and maximum number of leading bits of a feature that select its bucket.
@@ -205,9 +205,6 @@ def read_lists(starts, gaps):
 #
 # The caller computes the exact similarity for the graphs with the best bounds.
 
-#: Fraction of a query that a graph contains: a similarity in addition to those of Gram matrices.
-CONTAINMENT = 3
-
 
 class Query(NamedTuple):
     """Features of one query, and how it is compared."""
@@ -279,23 +276,6 @@ def count_bits(bits):
         for word in range(bits.shape[1]):
             counts[i] += np.int64(_ones(bits[i, word]))
     return counts
-
-
-@compiled
-def similarity_of(kind, overlap, measure, other):
-    """Compute the similarity of two graphs from their overlap and their measures.
-
-    A measure is the sum of squared values for the cosine, otherwise the sum of values. For
-    ``CONTAINMENT`` the first graph is the one contained in the other.
-    """
-    if kind == DOT:
-        return overlap
-    below = measure
-    if kind == COSINE:
-        below = np.sqrt(measure * other)
-    elif kind == MINMAX:
-        below = measure + other - overlap
-    return min(overlap / below, 1.0) if below > 0.0 else 0.0  # rounding can exceed 1
 
 
 @compiled
@@ -413,7 +393,7 @@ def scan(query, lists, commons, measures, sizes, removed, base, least, best, sum
             overlap = min(overlap, measure * slack)  # a sum of minima is at most either sum
         if overlap <= 0.0:
             continue
-        bound = similarity_of(query.kind, overlap, query.measure, measure)
+        bound = similarity(query.kind, overlap, query.measure, measure)
         if bound < least:
             continue
         if not keep:
@@ -447,7 +427,7 @@ def exact_similarities(
             if at >= 0:
                 x, y = values[base + at], other_values[e]
                 total += x * y if product else min(x, y)
-        result[p] = similarity_of(kind, total, measures[owner[p]], other_measures[which[p]])
+        result[p] = similarity(kind, total, measures[owner[p]], other_measures[which[p]])
     return result
 
 
@@ -462,5 +442,5 @@ def least_similarities(query, lists, measures):
             mask[at >> 6] |= _ONE << np.uint64(at & 63)
     for i in range(len(measures)):
         overlap = np.float64(_shared_bits(lists.bits[i], mask))
-        least[i] = similarity_of(query.kind, overlap, query.measure, np.float64(measures[i]))
+        least[i] = similarity(query.kind, overlap, query.measure, np.float64(measures[i]))
     return least

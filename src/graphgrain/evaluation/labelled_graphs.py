@@ -138,8 +138,7 @@ def prepare(
 
 def _without_duplicates(batch: GraphBatch, codes: np.ndarray) -> np.ndarray:
     keep = np.ones(len(batch), dtype=bool)
-    # Attributes are ignored, because most kernels do not use them.
-    for group in duplicates(batch, attributes=False):
+    for group in duplicates(batch):
         members = np.array(group)
         majority = np.bincount(codes[members]).argmax()
         keep[members] = False

@@ -199,7 +199,7 @@ def compare(kernel: GraphKernel, a: Any, b: Any, *, share: str = "tree") -> Comp
     kernel : kernel with explicit features
         Fitted or not; an unfitted kernel is fitted to the two graphs.
     a, b : GraphBatch or list with one graph each
-    share : {"path", "tree", "equal"}, default="tree"
+    share : {"path", "tree"}, default="tree"
         How contributions of patterns are distributed over vertices; see :func:`explain`.
 
     Returns
@@ -219,8 +219,6 @@ def compare(kernel: GraphKernel, a: Any, b: Any, *, share: str = "tree") -> Comp
     'C->C'
     """
     check_share(share)
-    if share == "removal":
-        raise InvalidParameterError("share must be path, tree or equal in compare; got 'removal'.")
     explicit = check_explicit(kernel, "compare")
     pair = [as_graphs(a), as_graphs(b)]
     for batch in pair:

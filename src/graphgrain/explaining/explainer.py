@@ -4,7 +4,7 @@
 2. Locate the patterns of each graph, once for all kernels that share them, with the deepest one.
 3. Multiply the weights by the (mapped) pattern counts to get contributions.
 4. Divide each contribution among the occurrences of its pattern, and these among vertices and
-   edges.
+   edges (``sharing``).
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from ..learning.machine import by_source
 from ..parameters import JOBS, check_value
 from .explanation import Explanation, FoundLevel
 from .models import LinearForm, check_linear, linear_form
-from .sharing import check_share, edges_as_in, removal_values, share_occurrences
+from .sharing import check_share, edges_as_in, share_occurrences
 
 
 def explain(
@@ -59,14 +59,12 @@ def explain(
         prediction (for a :class:`GraphClassifier` that of its score, in units of the kernel):
         patterns that are new or rare in training increase it, patterns shared with training
         graphs reduce it.
-    share : {"path", "tree", "equal", "removal"}, optional
-        How a pattern's contribution is distributed over vertices and edges:
+    share : {"path", "tree"}, optional
+        How the contribution of an occurrence is distributed over vertices and edges, equally over
+        all shortest paths that spell the pattern:
 
-        - "path": over the vertices and edges of its path;
-        - "tree": each path vertex passes its share on to the tree rooted there;
-        - "equal": equally over all vertices and edges of an occurrence;
-        - "removal": not distributed; instead the loss when the model is evaluated without each
-          vertex and each edge.
+        - "path": over the vertices and edges of these paths;
+        - "tree": each path vertex passes its share on to the tree rooted there.
 
         Default is "tree" for classifiers and for the uncertainty, "path" for regressors; these
         agreed best with the ground truth on training molecules.
@@ -112,10 +110,6 @@ def explain(
         model = model.best_estimator_
     # One call to the worker instead of one for each of many short steps.
     if of == "uncertainty":
-        if share == "removal":
-            raise InvalidParameterError(
-                "share must be path, tree or equal with of='uncertainty'; got 'removal'."
-            )
         return call(explain_uncertainty, model, graphs, target, share or "tree", n_jobs)
     found = call(explain_outputs, model, graphs, target, share, n_jobs)
     return [outputs[0] for outputs in found]
@@ -160,7 +154,6 @@ def explain_outputs(
         outputs: Sequence[int] = range(len(form.outputs))
         if not every:
             outputs = [form.outputs.index(predicted) if wanted is None else wanted]
-        lost = removal_values(graph, form.values) if share == "removal" else None
         found = []
         for output in outputs:
             levels = []
@@ -175,10 +168,7 @@ def explain_outputs(
                     factors[number, output],
                     terms,
                 )
-            if lost is not None:
-                vertices, edges = lost[0][:, output], lost[1][:, output]
-            else:
-                vertices, edges = shared_values(graph, levels, share)
+            vertices, edges = shared_values(graph, levels, share)
             low, high = form.two_classes or (None, form.outputs[output])
             found.append(
                 Explanation(

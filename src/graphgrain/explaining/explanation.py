@@ -8,7 +8,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..errors import InvalidParameterError
 from ..graphs.batch import GraphBatch, counted
 from ..graphs.drawing.picture import Pictured, card, fragment_list, picture, picture_or_reason
 from ..graphs.drawing.shapes import Picture
@@ -23,8 +22,6 @@ _PATTERNS = 8
 _SHARED = {
     "path": "shared along paths",
     "tree": "shared among paths and their trees",
-    "equal": "shared equally among the vertices of an occurrence",
-    "removal": "loss on removal of each vertex",
 }
 
 
@@ -102,8 +99,7 @@ class Explanation(Pictured):
     patterns : list of Pattern
         All patterns of the graph, by decreasing absolute contribution.
     vertices : array
-        One value per vertex. They sum to ``decision - bias - columns``, unless
-        ``share="removal"``.
+        One value per vertex. They sum to ``decision - bias - columns``.
     edges : array
         One value per row of ``graph.edges``. Patterns without edges do not contribute to it.
     prediction : object
@@ -221,11 +217,6 @@ class Explanation(Pictured):
         >>> [fragment.name for fragment in why.fragments()[:3]]
         ['carbons of fused rings (5,6,6,6)', 'benzene ring', 'tertiary amine']
         """
-        if self.share == "removal":
-            raise InvalidParameterError(
-                "fragments sum the contributions of vertices; values of share='removal' are losses "
-                "that do not add up. Explain with share='tree', 'path' or 'equal'."
-            )
         found = [
             Fragment(part.name, float(self.vertices[list(part.vertices)].sum()), part.vertices)
             for part in cut(self.graph, self.vertices)

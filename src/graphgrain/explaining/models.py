@@ -68,7 +68,6 @@ class LinearForm:
     terms: Sequence[Any]  # FittedTerm or PatternWeights
     coefficients: Any  # of the terms: (outputs, training graphs), or None
     evaluate: Callable[[GraphBatch], Evaluated]
-    values: Callable[[GraphBatch], np.ndarray]  # computed by the model itself, (graphs, outputs)
     #: Converts user input to graphs and table columns.
     read: Callable[[Any], CountedGraphs] = lambda X: CountedGraphs(as_graphs(X), {})
     #: Contribution of the table columns; a single 0 if they are unused.
@@ -125,14 +124,11 @@ def _of_estimator(model: GraphEstimator) -> LinearForm:
         biases = np.tile(bias, (len(batch), 1))
         return Evaluated(biases, factors[np.newaxis], None, predictions)
 
-    def values(batch: GraphBatch) -> np.ndarray:
-        return (machine.graph_values(batch, model.n_jobs) * factors) + shifts
-
     def columns(table: dict[str, np.ndarray]) -> Any:
         return 0.0 if machine.columns is None else machine.columns.values(table) * factors
 
     return LinearForm(
-        outputs, two, machine.terms, machine.coefficients, evaluate, values, model._read, columns
+        outputs, two, machine.terms, machine.coefficients, evaluate, model._read, columns
     )
 
 
@@ -191,18 +187,15 @@ def _of_pipeline(model: Pipeline) -> LinearForm:
             _plain(after.predict(X)) if is_classifier(final) else [None] * len(batch),
         )
 
-    def values(batch: GraphBatch) -> np.ndarray:
-        return _own_values(after, kernel.transform(seen_through(view, batch)))
-
     if kernel.output == "gram":
         similarities = _OfKernel(kernel_term(kernel, kernel.similarity, view), Features([]))
-        return LinearForm(outputs, two, [similarities], pulled.weights.T, evaluate, values)
+        return LinearForm(outputs, two, [similarities], pulled.weights.T, evaluate)
     term = kernel_term(kernel, "dot", view)
     if hasattr(kernel, "vocabulary_"):
         weights = PatternWeights(term, kernel.vocabulary_, pulled.weights)
     else:
         weights = _SharedColumns(term, [], pulled.weights)
-    return LinearForm(outputs, two, [weights], None, evaluate, values)
+    return LinearForm(outputs, two, [weights], None, evaluate)
 
 
 @dataclass(frozen=True, eq=False)

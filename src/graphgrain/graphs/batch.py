@@ -70,9 +70,11 @@ class GraphBatch:
     edge_attributes: np.ndarray | None
 
     _FIELDS = tuple(__annotations__)
-    __slots__ = (*_FIELDS, "_arrays")
+    __slots__ = (*_FIELDS, "_arrays", "told")
     __hash__ = None  # type: ignore[assignment]
     _arrays: Graphs | None
+    #: Kernels that have said that they ignore attributes; None if no attributes were asked for.
+    told: set[str] | None
 
     def __init__(self) -> None:
         raise TypeError(
@@ -84,7 +86,7 @@ class GraphBatch:
     def _of(cls, **arrays: Any) -> GraphBatch:
         """Build a batch from arrays that are known to be valid."""
         batch = object.__new__(cls)
-        batch._arrays = None
+        batch._arrays = batch.told = None
         for name in cls._FIELDS:
             value = arrays[name]
             if isinstance(value, np.ndarray):
@@ -323,7 +325,7 @@ class GraphBatch:
         shift = np.repeat(offsets[:-1] - self.offsets[graphs], np.diff(offsets))
         indices = self.indices[entries] + np.repeat(shift, np.diff(indptr))
         attributes = self.vertex_attributes
-        return self._with_entries(
+        batch = self._with_entries(
             entries,
             offsets=offsets,
             indptr=indptr,
@@ -331,6 +333,8 @@ class GraphBatch:
             label_codes=self.label_codes[vertices],
             vertex_attributes=None if attributes is None else attributes[vertices],
         )
+        batch.told = self.told
+        return batch
 
     @classmethod
     def concatenate(cls, batches: Sequence[GraphBatch]) -> GraphBatch:
@@ -348,7 +352,7 @@ class GraphBatch:
         )
         begins = np.cumsum([0, *(batch.n_vertices for batch in batches[:-1])]).tolist()
         moved = [batch.indices + begin for batch, begin in zip(batches, begins, strict=True)]
-        return cls._of(
+        batch = cls._of(
             offsets=running_sum(np.concatenate([batch.vertex_counts for batch in batches])),
             indptr=running_sum(np.concatenate([batch.degrees for batch in batches])),
             indices=np.concatenate(moved).astype(np.int32),
@@ -364,6 +368,8 @@ class GraphBatch:
                 [b.edge_attributes for b in with_edges], "edge attributes"
             ),
         )
+        batch.told = next((b.told for b in batches if b.told is not None), None)
+        return batch
 
     def with_labels(self, labels: Any) -> GraphBatch:
         """Return the graphs with other vertex labels, or without labels if None."""
@@ -441,8 +447,11 @@ def checked_offsets(sizes: Iterable[int]) -> np.ndarray:
     return offsets
 
 
-def checked_pairs(edges: Any, offsets: np.ndarray) -> np.ndarray:
-    """Return the edges as an int64 array of shape (m, 2); each must lie within one graph."""
+def checked_pairs(edges: Any, offsets: np.ndarray, of: str = "") -> np.ndarray:
+    """Return the edges as an int64 array of shape (m, 2); each must lie within one graph.
+
+    ``of`` names the graph in messages if ``offsets`` are those of a single one.
+    """
     edges = list(edges) if not isinstance(edges, np.ndarray) else edges
     try:
         array = np.asarray(edges)
@@ -452,25 +461,26 @@ def checked_pairs(edges: Any, offsets: np.ndarray) -> np.ndarray:
         return np.empty((0, 2), dtype=np.int64)
     if array.ndim != 2 or array.shape[1] != 2 or array.dtype.kind not in "iu":
         raise InvalidGraphError(
-            "Edges must be pairs of vertex numbers (integers, an array of shape (m, 2)); got an "
-            f"array of shape {array.shape} and type {array.dtype}."
+            f"Edges must be pairs of vertex numbers; those{of} are an array of shape "
+            f"{array.shape} and type {array.dtype}."
         )
     pairs = array.astype(np.int64)
-    outside = np.flatnonzero((pairs < 0).any(1) | (pairs >= offsets[-1]).any(1))
-    if outside.size:
-        edge = tuple(array[outside[0]].tolist())
+    last = int(offsets[-1]) - 1
+    if pairs.min() < 0 or pairs.max() > last:
+        row = int(np.flatnonzero(((pairs < 0) | (pairs > last)).any(axis=1))[0])
         raise InvalidGraphError(
-            f"An edge must join vertices of its graph; edge {edge} (number {outside[0]}) points "
-            f"outside the vertices 0 to {offsets[-1] - 1}. Vertices are counted from 0."
+            f"An edge must join vertices of its graph; edge {tuple(array[row].tolist())}{of} (row "
+            f"{row}) is outside the {last + 1} vertices, which are counted from 0."
         )
-    graph = np.searchsorted(offsets, pairs, side="right") - 1
-    across = np.flatnonzero(graph[:, 0] != graph[:, 1])
-    if across.size:
-        edge, ends = tuple(pairs[across[0]].tolist()), graph[across[0]]
-        raise InvalidGraphError(
-            f"An edge must stay within one graph; edge {edge} (number {across[0]}) joins graph "
-            f"{ends[0]} to graph {ends[1]}. Check the sizes of the graphs."
-        )
+    if len(offsets) > 2:
+        graph = np.searchsorted(offsets, pairs, side="right") - 1
+        across = np.flatnonzero(graph[:, 0] != graph[:, 1])
+        if across.size:
+            row, ends = int(across[0]), graph[across[0]]
+            raise InvalidGraphError(
+                f"An edge must stay within one graph; edge {tuple(pairs[row].tolist())} (row "
+                f"{row}) joins graph {ends[0]} to graph {ends[1]}. Check the sizes of the graphs."
+            )
     return pairs
 
 

@@ -38,9 +38,11 @@ class Statistics:
     isolated_vertices : int
         Number of vertices without neighbours.
     duplicates : int
-        Number of graphs that are isomorphic to an earlier one, labels and attributes included.
+        Number of graphs that are isomorphic to an earlier one, with equal labels.
+    identical : int
+        Number of graphs that are isomorphic to an earlier one, with equal labels and attributes.
     contradictions : int
-        Number of graphs that are isomorphic to a graph of another class.
+        Number of graphs that are identical to a graph of another class.
     class_sizes : dict or None
         Number of graphs of each class, in sorted order; None without classes.
     target : dict or None
@@ -71,6 +73,7 @@ class Statistics:
     edge_attributes: int
     isolated_vertices: int
     duplicates: int
+    identical: int
     contradictions: int
     class_sizes: dict[str, int] | None = None
     target: dict[str, float] | None = None
@@ -100,7 +103,7 @@ def describe(graphs: Any, y: Any = None) -> Statistics:
     batch = as_graphs(graphs)
     y = None if y is None else _targets(y, len(batch))
     classes = None if y is None or y.dtype.kind == "f" else _listed(y)
-    groups = duplicates(batch)
+    identical = duplicates(batch, attributes=True)
     codes = batch.edge_label_codes
     return Statistics(
         graphs=len(batch),
@@ -113,10 +116,11 @@ def describe(graphs: Any, y: Any = None) -> Statistics:
         vertex_attributes=_width(batch.vertex_attributes),
         edge_attributes=_width(batch.edge_attributes),
         isolated_vertices=int((batch.degrees == 0).sum()),
-        duplicates=sum(len(group) - 1 for group in groups),
+        duplicates=sum(len(group) - 1 for group in duplicates(batch)),
+        identical=sum(len(group) - 1 for group in identical),
         contradictions=0
         if classes is None
-        else sum(len(group) for group in groups if len({classes[g] for g in group}) > 1),
+        else sum(len(group) for group in identical if len({classes[g] for g in group}) > 1),
         class_sizes=None
         if classes is None
         else {str(name): count for name, count in sorted(Counter(classes).items())},

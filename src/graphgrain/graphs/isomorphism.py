@@ -38,26 +38,26 @@ def duplicates(
     *,
     vertex_labels: bool = True,
     edge_labels: bool = True,
-    attributes: bool = True,
+    attributes: bool = False,
     decimals: int | None = None,
     max_steps: int = 10_000,
 ) -> list[list[int]]:
-    """Group the graphs that are isomorphic to each other.
+    """Group the duplicates: graphs that are isomorphic, with equal labels.
 
-    Duplicates inflate accuracies if copies are in both the training and the test set, and
-    isomorphic graphs of different classes limit the accuracy that any method can reach.
+    Duplicates inflate accuracies if copies are in both the training and the test set. Graphs
+    whose attributes are equal, too, are called identical: no method can tell them apart, so
+    identical graphs of different classes limit the accuracy that can be reached. ``describe`` and
+    ``graphgrain info`` count both; ``graphgrain evaluate --remove-duplicates`` removes duplicates.
 
     Parameters
     ----------
     graphs : GraphBatch or anything that :func:`as_graphs` accepts
     vertex_labels, edge_labels : bool, default=True
         Whether labels must agree.
-    attributes : bool, default=True
-        Whether the attributes of vertices and edges, if any, must agree: exactly, or after
-        rounding to ``decimals``.
+    attributes : bool, default=False
+        Group identical graphs: the attributes of vertices and edges, if any, must agree as well.
     decimals : int, optional
-        Number of decimals to which attributes are rounded before they are compared. By default
-        they are compared exactly.
+        Compare attributes after rounding them to this number of decimals.
     max_steps : int, default=10000
         Maximum number of search steps for a pair of graphs. Only specially constructed graphs
         need more; such a pair counts as different, with a warning.
@@ -74,13 +74,16 @@ def duplicates(
     >>> path, same_path = ([(0, 1), (1, 2)], list("CCO")), ([(1, 0), (0, 2)], list("COC"))
     >>> gg.duplicates([path, ([(0, 1)], list("CO")), same_path])
     [[0, 2]]
+    >>> cold, warm = (gg.GraphBatch.from_edges([1], [], vertex_attributes=[[t]]) for t in (5, 30))
+    >>> gg.duplicates(cold + warm), gg.duplicates(cold + warm, attributes=True)
+    ([[0, 1]], [])
     """
     batch = as_graphs(graphs)
     if not vertex_labels:
         batch = batch.with_labels(None)
     if not edge_labels:
         batch = batch._replace(edge_label_codes=None, edge_label_table=None)
-    if attributes:
+    if attributes or decimals is not None:
         batch = _with_attributes_in_labels(batch, decimals)
     batch = batch._replace(vertex_attributes=None, edge_attributes=None)
     # A few rounds distinguish nearly all graphs; only the remaining ones are refined further.
@@ -90,6 +93,24 @@ def duplicates(
     for bucket in _coloured(batch[similar], similar):
         groups += _grouped(batch, bucket, max_steps)
     return sorted(group for group in groups if len(group) > 1)
+
+
+def differ_only_in_edge_labels(batch: GraphBatch) -> bool:
+    """Return whether all graphs are duplicates of each other but for their edge labels."""
+    if batch.edge_label_codes is None or len(batch) < 2 or not batch.n_edges:
+        return False
+    for sizes, codes in (
+        (batch.vertex_counts, batch.label_codes),
+        (batch.edge_counts, np.zeros(batch.n_edges)),
+    ):
+        if sizes.min() < sizes.max():
+            return False
+        rows = np.sort(codes.reshape(len(batch), -1), axis=1)
+        if (rows != rows[0]).any():
+            return False
+    whole = [list(range(len(batch)))]
+    alike = duplicates(batch, edge_labels=False, attributes=True)
+    return alike == whole != duplicates(batch, attributes=True)
 
 
 def _coloured(

@@ -23,14 +23,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from ..core.attribution import NO_PATHS, Spelling
 from ..core.balls import balls_of
 from ..core.counting import Counts as Counts
 from ..core.counting import find_columns, group_hashes, hashed_rows, transpose
 from ..core.gram import (
-    COSINE,
-    DOT,
     FEW_COLUMNS,
-    MINMAX,
     GramSum,
     add_minima,
     add_products,
@@ -40,10 +38,12 @@ from ..core.gram import (
     precision,
 )
 from ..core.hashing import GOLDEN, mix_array
+from ..core.similarity import COSINE, DOT, MINMAX, logarithms, row_sums
 from ..core.structures import Csc
 from ..core.threads import chunks, run
 from ..errors import InvalidParameterError
 from ..graphs.batch import GraphBatch, counted
+from ..parameters import OneOf, check_value
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -70,6 +70,9 @@ class Features:
         Counts of each level of the kernel.
     whole : bool, default=True
         Whether counts are integers below 2^53, so that sums of products are exact in any order.
+    similarity : {"cosine", "minmax", "dot"}, default="minmax"
+        Similarity of the kernel that counted them, used by :meth:`similarities` unless it is given
+        another.
 
     Examples
     --------
@@ -84,9 +87,12 @@ class Features:
     [[1.0, 0.238]]
     """
 
-    def __init__(self, levels: Sequence[Counts], whole: bool = True) -> None:
+    def __init__(
+        self, levels: Sequence[Counts], whole: bool = True, similarity: str = "minmax"
+    ) -> None:
         self.levels = list(levels)
         self.whole = whole
+        self.similarity = similarity
 
     def __len__(self) -> int:
         return len(self.levels[0].lengths)
@@ -99,23 +105,26 @@ class Features:
     def __getitem__(self, graphs: Any) -> Features:
         """Select graphs by a slice, a mask, positions or a position."""
         wanted = np.atleast_1d(np.arange(len(self))[graphs])
-        return Features([_rows_of(level, wanted) for level in self.levels], self.whole)
+        return self._with([_rows_of(level, wanted) for level in self.levels])
 
     def first_levels(self, number: int | None) -> Features:
         """Return the first ``number`` levels; None means all."""
-        return Features(self.levels[:number], self.whole)
+        return self._with(self.levels[:number])
+
+    def _with(self, levels: Sequence[Counts], whole: bool | None = None) -> Features:
+        return Features(levels, self.whole if whole is None else whole, self.similarity)
 
     def mapped(self, how: str) -> Features:
         """Apply a count map; see :func:`map_counts`."""
         whole = how in ("binary", "intersection") or (how == "raw" and self.whole)
-        return Features([map_counts(level, how) for level in self.levels], whole)
+        return self._with([map_counts(level, how) for level in self.levels], whole)
 
     def scaled(self, factors: np.ndarray) -> Features:
         """Multiply the counts of each level by a factor."""
         if (factors == 1.0).all():
             return self
         parts = zip(self.levels, factors.tolist(), strict=True)
-        return Features([level._replace(counts=level.counts * f) for level, f in parts], False)
+        return self._with([level._replace(counts=level.counts * f) for level, f in parts], False)
 
     @property
     def squares(self) -> np.ndarray:
@@ -153,17 +162,20 @@ class Features:
         )
 
     def similarities(
-        self, similarity: str = "cosine", other: Features | None = None, n_jobs: int | None = None
+        self,
+        similarity: str | None = None,
+        other: Features | None = None,
+        n_jobs: int | None = None,
     ) -> np.ndarray:
-        """Compute similarities among the graphs, or of these (rows) to others (columns)."""
-        if similarity not in SIMILARITIES:
-            raise InvalidParameterError(
-                f"similarity must be one of {', '.join(map(repr, SIMILARITIES))}; got "
-                f"{similarity!r}."
-            )
+        """Compute similarities among the graphs, or of these (rows) to others (columns).
+
+        By default with the similarity of the kernel that counted them.
+        """
+        name = self.similarity if similarity is None else similarity
+        check_value("similarity", name, OneOf(tuple(SIMILARITIES)))
         if other is not None:
-            return other.columns(n_jobs).compare(self, similarity, n_jobs)
-        [K] = self.columns(n_jobs).grams(similarity, n_jobs, every_level=False)
+            return other.columns(n_jobs).compare(self, name, n_jobs)
+        [K] = self.columns(n_jobs).grams(name, n_jobs, every_level=False)
         return K
 
     def hashed_matrix(self, n_features: int, n_jobs: int | None = None) -> csr_array:
@@ -391,12 +403,12 @@ def _rows_of(level: Counts, wanted: np.ndarray) -> Counts:
 
 def total_counts(level: Counts) -> np.ndarray:
     """Return the sum of the counts of each graph."""
-    return np.bincount(level.rows, level.counts.astype(np.float64), len(level.lengths))
+    return row_sums(level.starts, level.counts)
 
 
 def squared_norms(level: Counts) -> np.ndarray:
     """Return the sum of squared counts of each graph."""
-    return np.bincount(level.rows, level.counts.astype(np.float64) ** 2, len(level.lengths))
+    return row_sums(level.starts, level.counts, squared=True)
 
 
 def map_counts(level: Counts, how: str) -> Counts:
@@ -410,7 +422,7 @@ def map_counts(level: Counts, how: str) -> Counts:
     if how == "sqrt":
         return level._replace(counts=np.sqrt(level.counts))
     if how == "log":
-        return level._replace(counts=np.log1p(level.counts))
+        return level._replace(counts=logarithms(level.counts))
     if how == "binary":
         return level._replace(counts=np.ones(len(level.counts)))
     if how == "intersection":
@@ -480,6 +492,9 @@ class Occurrences(NamedTuple):
     weights : float array, optional
         Contribution of each occurrence to the value of its feature, equal for all occurrences of
         a feature. By default 1.
+    spelling : Spelling
+        Codes along the paths; by default, occurrences are sets of vertices instead of paths. All
+        shortest paths with the same codes are the same occurrence, and ``paths`` has one of them.
 
     Examples
     --------
@@ -493,6 +508,7 @@ class Occurrences(NamedTuple):
     paths: np.ndarray
     trees: np.ndarray
     weights: np.ndarray | None = None
+    spelling: Spelling = NO_PATHS
 
     def of(self, wanted: np.ndarray) -> list[tuple[int, ...]]:
         """Return the sorted vertex paths of some features."""

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ..core.attribution import NO_PATHS, Spelling
 from ..core.counting import RootedFeatures, count_graphs
 from ..core.distances import PairRoots, count_pairs, paths_between, trace_pairs
 from ..graphs.batch import GraphBatch
@@ -80,12 +81,15 @@ class ShortestPath(FeatureKernel):
         for graph in range(len(batch)):
             codes, distances, before, _ = trace_pairs(batch.arrays, self.edge_labels, graph)
             pairs = np.argwhere(distances > 0)
-            paths = pairs.astype(np.int32)
+            paths, spelling = pairs.astype(np.int32), NO_PATHS
             if self.edge_labels:
                 longest = int(distances.max(initial=0)) + 1
                 paths = paths_between(pairs, before, longest)
+                # Labels of the vertices between the ends do not matter.
+                alike = np.zeros(len(distances), dtype=np.uint64)
+                spelling = Spelling(alike, edges=True, reversible=False)
             trees = single_vertices(len(distances))
-            yield [Occurrences(codes[distances > 0], paths, trees)]
+            yield [Occurrences(codes[distances > 0], paths, trees, spelling=spelling)]
 
     def descriptions_of(self, batch: GraphBatch, level: int, hashes: np.ndarray) -> list[str]:
         def write(ends: np.ndarray, between: list[Any]) -> str:

@@ -8,6 +8,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
+from ..core.attribution import Spelling
 from ..core.centrality import centrality_classes
 from ..core.counting import RootedFeatures
 from ..core.patterns import Options, PatternRoots, count_patterns, make_work, trace_patterns
@@ -140,10 +141,11 @@ class TreePlusPlus(FeatureKernel):
                 options = given._replace(tree_depth=level)
                 work = make_work(graphs, options, stop_flag(), begin, end)
                 for own, graph in zip(found, range(begin, end), strict=True):
-                    hashes, paths, _, trees, _ = trace_patterns(
+                    hashes, paths, _, trees, _, codes = trace_patterns(
                         graphs, classes, options, work, graph
                     )
-                    own.append(Occurrences(hashes, paths, trees))
+                    spelling = Spelling(codes, self.edge_labels, reversible=True)
+                    own.append(Occurrences(hashes, paths, trees, spelling=spelling))
             return found
 
         # Several graphs at once: a call to a worker costs more than tracing a small graph.
@@ -218,7 +220,7 @@ class TreePlusPlus(FeatureKernel):
             if first and not missing:
                 break
             work = make_work(graphs, options, stop_flag(), graph, graph + 1)
-            found, paths, path_edges, trees, tree_edges = trace_patterns(
+            found, paths, path_edges, trees, tree_edges, _ = trace_patterns(
                 graphs, classes, options, work, graph
             )
             base, end = int(batch.offsets[graph]), int(batch.offsets[graph + 1])

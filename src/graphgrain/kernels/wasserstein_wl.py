@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from ..core.counting import find_columns, group_hashes, transpose
+from ..core.gram import finish
+from ..core.similarity import CONTAINMENT
 from ..core.structures import Csc
 from ..core.threads import chunks, run
 from ..core.transport import shared_shares, transport_costs
@@ -157,8 +159,8 @@ class WassersteinWL(GraphKernel):
                 ranges,
                 self.n_jobs,
             )
-        W = np.maximum(1.0 - shared / (self.n_iter + 1), 0.0)
-        W[np.outer(empty, fitted_empty)] = 0.0
+        steps = self.n_iter + 1  # the frequencies of a graph add up to 1 in each
+        W = 1.0 - finish(shared, steps * ~empty, steps * ~fitted_empty, False, CONTAINMENT, None)
         if lower:
             np.fill_diagonal(W, 0.0)
         return W

@@ -27,6 +27,7 @@ import numpy as np
 
 from ..core.counting import find_columns
 from ..core.gram import GramSum, add_minima, minima_by_column
+from ..core.similarity import row_sums
 from ..core.triangle import Triangle, require_triangle
 from ..errors import InvalidParameterError
 from ..graphs.batch import GraphBatch
@@ -235,8 +236,7 @@ class FittedTerm(_PatternSum):
             indptr, rows, values = self.columns.entries
             found = np.empty((len(indptr) - 1, len(scaled)))
             for output, row in enumerate(scaled):
-                running = np.concatenate(([0.0], np.cumsum(values * row[rows])))
-                found[:, output] = np.diff(running[indptr])
+                found[:, output] = row_sums(indptr, values * row[rows])
             remembered = self.__dict__["_weights_of"] = (coefficients, found)
         return remembered[1]
 

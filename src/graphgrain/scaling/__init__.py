@@ -1,4 +1,4 @@
-"""Large data: features in shards on disk, kernel matrices in tiles, Dask."""
+"""Large data: features in Parquet files, and Dask."""
 
 import lazy_loader
 

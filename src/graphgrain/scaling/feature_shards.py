@@ -1,27 +1,24 @@
-"""Write and read features in a folder of shards.
+"""Write and read features in a folder of Parquet files.
 
-``npz``
-    ``shard-00000.npz`` can be read with ``scipy.sparse.load_npz``; ``shard-00000.csv`` has one line
-    of metadata per row of the matrix.
-``parquet``
-    ``shard-00000.parquet`` has one row per graph, with the columns of the input and the lists
-    ``feature_columns`` and ``feature_values``.
+``shard-00000.parquet`` has one row per graph, with the columns of the input and the lists
+``feature_columns`` and ``feature_values``. The metadata of each file hold its receipt: the SHA-256
+of the settings and of the input that the features were computed from. ``_features.json`` contains
+the settings and, once all shards are finished, their receipts.
 
-Each shard has a receipt, ``shard-00000.json``, which is written last. It lists the shard's files
-with their sizes and SHA-256, and the SHA-256 of the input that they were computed from. A shard is
-finished if its receipt exists and agrees with the files. ``manifest.json`` contains the settings
-and all receipts; a shard is only read if its files agree with the manifest and their content is
-valid.
+1. The input is split into shards by position: shard k starts at molecule (or graph)
+   ``k * shard_size``, counting unreadable molecules as well. Shards are therefore independent.
+2. A process parses the molecules of a shard, computes their features (columns are hashes, so
+   nothing is fitted) and writes the file, which is complete or absent.
+3. A shard that can be read and has the right receipt is not computed again.
+4. When all shards are finished, their receipts are written to ``_features.json``.
 """
 
 from __future__ import annotations
 
-import csv
 import hashlib
 import json
 import os
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
 from functools import partial
 from itertools import islice
 from pathlib import Path
@@ -30,8 +27,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Unpack
 import numpy as np
 from sklearn.base import clone
 
-from ..archives import Format, parsed_json, read_npz
-from ..errors import InvalidFileError, InvalidParameterError, UnwritableFileError, needed
+from ..errors import InvalidFileError, InvalidParameterError, needed
 from ..graphs.batch import GraphBatch, counted
 from ..graphs.convert.rdkit import LabelFlags, LabelOptions, Unreadable, parse_molecules
 from ..graphs.files.molecules import (
@@ -50,18 +46,18 @@ from ..kernels.bases.graph_kernel import OUTPUT_PARAMETERS
 from ..kernels.registry import kernel_to_json
 from ..kernels.tree_plus_plus import TreePlusPlus
 from ..parameters import Whole, check_value
-from ..writing import atomic_write, delete_if_free, write_csv
+from ..writing import atomic_write, delete_if_free, unwritable
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
-FORMATS = ("npz", "parquet")
-#: Names of the two columns of a Parquet file that hold the features.
-PARQUET_COLUMNS, PARQUET_VALUES = "feature_columns", "feature_values"
-MANIFEST = "manifest.json"
-#: Format of the folder. Since version 2, receipts record which columns are numeric.
-FOLDER = Format("graphgrain features", b"", 2, "Make the features again in another folder")
-_AGAIN = "Run the command that created the folder again to recompute what is missing"
+#: Names of the two columns that hold the features of a row.
+FEATURE_COLUMNS, FEATURE_VALUES = "feature_columns", "feature_values"
+#: Other programs ignore files whose names begin with an underscore.
+MANIFEST = "_features.json"
+SHARD_SIZE = 20_000
+_VERSION = 3
+_AGAIN = "Make the features again with the same call, which computes only what is missing"
 
 
 class Shard(NamedTuple):
@@ -74,70 +70,33 @@ class Shard(NamedTuple):
     columns : dictionary of arrays
         Columns of the input, as returned by :func:`load_molecules`: numbers if all values of the
         column are numeric in all shards (blanks become NaN), otherwise strings.
-
-    Examples
-    --------
-    >>> import graphgrain as gg, tempfile
-    >>> graphs = gg.load_drugs()[0][:30]
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     _ = gg.save_features(graphs, folder, n_features=512, shard_size=20)
-    ...     [shard.X.shape for shard in gg.FeatureShards(folder)]
-    [(20, 512), (10, 512)]
     """
 
     X: csr_array
     columns: dict[str, np.ndarray]
 
 
-class FeatureShards:
-    """Features written by :func:`save_features`, read shard by shard.
-
-    Iterate over it, or index it with the number of a shard, to get :class:`Shard` tuples.
-
-    Parameters
-    ----------
-    folder : path
-        Folder passed to :func:`save_features`.
+class FeatureShards(Sequence[Shard]):
+    """Features in a folder, read shard by shard; see :func:`load_features`.
 
     Attributes
     ----------
+    folder : Path
     manifest : dictionary
         Settings of the features, and the receipts of all shards.
-
-    Examples
-    --------
-    Train on more molecules than fit in memory:
-
-    >>> import graphgrain as gg, pathlib, tempfile
-    >>> from sklearn.linear_model import SGDClassifier
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     table = pathlib.Path(folder, "alcohols.csv")
-    ...     rows = [f"{'C' * n}O,1" for n in range(1, 40)] + [f"{'C' * n}N,0" for n in range(1, 40)]
-    ...     _ = table.write_text("\\n".join(["smiles,alcohol", *rows]))
-    ...     _ = gg.save_features(table, f"{folder}/features", n_features=512, shard_size=30)
-    ...     shards = gg.FeatureShards(f"{folder}/features")
-    ...     model = SGDClassifier(random_state=0)
-    ...     for X, columns in shards:
-    ...         model = model.partial_fit(X, columns["alcohol"], classes=[0, 1])
-    >>> shards
-    FeatureShards(3 shards, 78 rows, 512 columns, TreePlusPlus)
     """
 
     def __init__(self, folder: str | os.PathLike[str]) -> None:
         self.folder = Path(folder)
-        manifest = read_manifest(self.folder)
+        manifest = _read_manifest(self.folder)
         if manifest is None:
             raise InvalidFileError(
-                f"{str(self.folder)!r} holds no features: there is no manifest.json in it."
+                f"{str(self.folder)!r} holds no features: there is no {MANIFEST} in it. Make them "
+                "with save_features."
             )
         if not manifest["complete"]:
             raise InvalidFileError(
                 f"The features in {str(self.folder)!r} are not complete. {_AGAIN}."
-            )
-        if not _is_complete(manifest):
-            raise InvalidFileError(
-                f"{self.folder.name}/{MANIFEST} is damaged: entries are missing or invalid. "
-                f"{FOLDER.remedy}."
             )
         self.manifest: dict[str, Any] = manifest
 
@@ -153,288 +112,69 @@ class FeatureShards:
         rows, columns = self.shape
         return (
             f"FeatureShards({counted(len(self), 'shard')}, {counted(rows, 'row')}, "
-            f"{counted(columns, 'column')}, "
-            f"{self.manifest['kernel']['class']})"
+            f"{counted(columns, 'column')}, {self.manifest['kernel']['class']})"
         )
 
-    def __getitem__(self, number: int) -> Shard:
+    def __getitem__(self, number: Any) -> Any:
+        if isinstance(number, slice):
+            return [self[index] for index in range(*number.indices(len(self)))]
         if not -len(self) <= number < len(self):
             raise IndexError(f"Shard {number} is out of range: there are {len(self)}.")
-        return read_shard(self.folder, number % len(self), self.manifest)
-
-    def __iter__(self) -> Iterator[Shard]:
-        return (self[number] for number in range(len(self)))
-
-    def check(self) -> None:
-        """Verify the checksums of all files, and raise an error for the first that differs."""
-        for number, said in enumerate(self.manifest["shards"]):
-            if read_receipt(self.folder, number) != said:
-                raise InvalidFileError(
-                    f"{self.folder.name}/{shard_name(number)} is missing or not what was written. "
-                    f"{_AGAIN}."
-                )
-
-
-# -------------------------------------------------------------------- files
-
-
-def shard_name(number: int) -> str:
-    """Return the name of a shard's files without suffix."""
-    return f"shard-{number:05d}"
-
-
-def write_shard(
-    folder: Path, number: int, form: str, X: csr_array, columns: dict[str, np.ndarray]
-) -> list[str]:
-    """Write the files of a shard, each atomically, and return their names."""
-    name = shard_name(number)
-    if form == "parquet":
-        with atomic_write(folder / f"{name}.parquet", "The shard") as file:
-            _write_parquet(file, X, columns)
-        return [f"{name}.parquet"]
-    from scipy.sparse import save_npz
-
-    with atomic_write(folder / f"{name}.npz", "The shard") as file:
-        save_npz(file, X, compressed=False)
-    lists = [values.tolist() for values in columns.values()] or [range(X.shape[0])]
-    write_csv(folder / f"{name}.csv", [list(columns) or ["row"], *zip(*lists, strict=True)])
-    return [f"{name}.npz", f"{name}.csv"]
-
-
-def read_shard(folder: Path, number: int, manifest: dict[str, Any]) -> Shard:
-    """Read a shard; raise an error if its files differ from the manifest."""
-    name, said = shard_name(number), manifest["shards"][number]
-    n_features, rows = manifest["n_features"], said["rows"]
-    try:
-        for file, known in said["files"].items():
-            if file_digest(folder / Path(file).name) != known["sha256"]:
-                raise ValueError(f"{file} is not what was written")
-        if manifest["format"] == "parquet":
-            X, columns = _read_parquet(folder / f"{name}.parquet", n_features)
-        else:
-            X, columns = _read_npz(folder / name, n_features)
-        if X.shape[0] != rows or any(len(values) != rows for values in columns.values()):
-            raise ValueError(f"there are not {rows:,} rows")
-    except (OSError, ValueError, KeyError, TypeError, AttributeError, csv.Error) as error:
-        raise InvalidFileError(f"{folder.name}/{name} cannot be read: {error}. {_AGAIN}.") from None
-    blank = np.full(rows, "", dtype=str)
-    kinds = dict.fromkeys(columns) | manifest["columns"]  # a shard can lack columns of others
-    return Shard(X, {key: _as_kind(columns.get(key, blank), kind) for key, kind in kinds.items()})
-
-
-def _read_npz(stem: Path, n_features: int) -> tuple[csr_array, dict[str, np.ndarray]]:
-    parts = read_npz(stem.with_suffix(".npz"), "a shard of features", _AGAIN)
-    form = str(parts["format"].item())
-    if form not in ("csr", "b'csr'") or parts["shape"].tolist()[1:] != [n_features]:
-        raise ValueError(f"it is not a CSR matrix with {n_features:,} columns")
-    rows = int(parts["shape"][0])
-    X = _checked_csr(parts["data"], parts["indices"], parts["indptr"], rows, n_features)
-    with open(stem.with_suffix(".csv"), newline="", encoding="utf-8") as file:
-        header, *lines = csv.reader(file)
-    values = list(zip(*lines, strict=True)) or [()] * len(header)
-    columns = {key: np.array(items, dtype=str) for key, items in zip(header, values, strict=True)}
-    return X, columns
-
-
-def _checked_csr(
-    data: np.ndarray, indices: np.ndarray, indptr: np.ndarray, rows: int, columns: int
-) -> csr_array:
-    """Create a sparse matrix after checking its indices, which SciPy uses in compiled code."""
-    from scipy.sparse import csr_array
-
-    integers = indices.dtype.kind == indptr.dtype.kind == "i" and data.dtype.kind == "f"
-    if not integers or not data.ndim == indices.ndim == indptr.ndim == 1:
-        raise ValueError("it is not a CSR matrix")
-    if len(indptr) != rows + 1 or indptr[0] != 0 or (np.diff(indptr) < 0).any():
-        raise ValueError("its rows do not follow each other")
-    if not indptr[-1] == len(indices) == len(data):
-        raise ValueError("its rows do not end where it does")
-    if len(indices) and not (indices.min() >= 0 and indices.max() < columns):
-        raise ValueError("an entry is outside of the matrix")
-    return csr_array((data, indices, indptr), shape=(rows, columns))
-
-
-# -------------------------------------------------------------------- columns
-
-
-def _kind(values: np.ndarray) -> str:
-    """Return the type of a column of a shard: integer, number, text or blank."""
-    numeric = values.dtype.kind in "if" and values.ndim == 1
-    found = values if numeric else typed(_as_text(values.tolist()))
-    if found.dtype.kind == "i":
-        return "integer"
-    if found.dtype.kind == "f":
-        return "number"
-    return "text" if any(str(value) for value in found.tolist()) else "blank"
-
-
-def _joined_kind(kinds: set[str]) -> str:
-    """Combine the types of a column in all shards."""
-    if "text" in kinds or kinds == {"blank"}:
-        return "text"
-    return "integer" if kinds == {"integer"} else "number"
-
-
-def _as_text(values: list[Any]) -> np.ndarray:
-    """Return values as they are written to a CSV file."""
-    return np.array(["" if value is None else str(value) for value in values], dtype=str)
-
-
-def _as_kind(values: np.ndarray, kind: Any) -> np.ndarray:
-    """Convert text to integers or floats if the column has that type."""
-    missing = missing_values(values)
-    with suppress(ValueError):
-        if kind == "integer":
-            return np.array([int(value) for value in values.tolist()], dtype=np.int64)
-        if kind == "number":
-            numbers = np.full(len(values), np.nan)
-            numbers[~missing] = [float(value) for value in values[~missing].tolist()]
-            return numbers
-    return np.where(missing, "", values)
-
-
-# -------------------------------------------------------------------- manifest
-
-
-def read_manifest(folder: Path) -> dict[str, Any] | None:
-    """Read the manifest of a folder; None if there is none."""
-    path = folder / MANIFEST
-    if not path.is_file():
-        return None
-    manifest = parsed_json(path.read_bytes())
-    if not isinstance(manifest, dict) or "version" not in manifest or "complete" not in manifest:
-        raise InvalidFileError(
-            f"{folder.name}/{MANIFEST} cannot be read. Restore it, or start in another folder."
-        )
-    FOLDER.check_version(manifest["version"], path)
-    return manifest
-
-
-def _is_complete(manifest: dict[str, Any]) -> bool:
-    """Return whether a manifest has all entries with the right types."""
-    shards = manifest.get("shards")
-    return (
-        isinstance(shards, list)
-        and all(
-            isinstance(shard, dict)
-            and type(shard.get("rows")) is int
-            and isinstance(shard.get("files"), dict)
-            for shard in shards
-        )
-        and manifest.get("rows") == sum(shard["rows"] for shard in shards)
-        and type(manifest.get("n_features")) is int
-        and 0 < manifest["n_features"] < 2**31
-        and manifest.get("format") in FORMATS
-        and isinstance(manifest.get("columns"), dict)
-        and isinstance(manifest.get("kernel"), dict)
-        and isinstance(manifest["kernel"].get("class"), str)
-    )
-
-
-# -------------------------------------------------------------------- receipts
-
-
-def write_receipt(
-    folder: Path, number: int, files: list[str], about: dict[str, Any]
-) -> dict[str, Any]:
-    """Write and return the receipt of a finished shard."""
-    receipt = {
-        "shard": number,
-        **about,
-        "files": {
-            name: {"bytes": (folder / name).stat().st_size, "sha256": file_digest(folder / name)}
-            for name in files
-        },
-    }
-    with atomic_write(folder / f"{shard_name(number)}.json", "The shard") as file:
-        file.write(json.dumps(receipt, indent=1).encode())
-    return receipt
-
-
-def read_receipt(folder: Path, number: int) -> dict[str, Any] | None:
-    """Return the receipt of a shard if it exists and agrees with the files, otherwise None."""
-    try:
-        receipt = json.loads((folder / f"{shard_name(number)}.json").read_bytes())
-        for name, said in receipt["files"].items():
-            file = folder / Path(name).name
-            if file.stat().st_size != said["bytes"] or file_digest(file) != said["sha256"]:
-                return None
-        return receipt if receipt["shard"] == number else None
-    except (OSError, ValueError, KeyError, TypeError, AttributeError):
-        return None
-
-
-def file_digest(path: Path) -> str:
-    """Return the SHA-256 of a file."""
-    with open(path, "rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
-
-
-# -------------------------------------------------------------------- formats
-
-
-def pyarrow() -> Any:
-    """Import and return PyArrow."""
-    with needed("Parquet files are written with PyArrow", "'graphgrain[parquet]'"):
-        import pyarrow
-        import pyarrow.parquet
-    return pyarrow
-
-
-def _write_parquet(file: Any, X: csr_array, columns: dict[str, np.ndarray]) -> None:
-    pa = pyarrow()
-    taken = {PARQUET_COLUMNS, PARQUET_VALUES} & set(columns)
-    if taken:
-        raise InvalidParameterError(
-            f"A column of the input must not be called {taken.pop()!r} in a Parquet file. Rename "
-            "it, or write the format npz."
-        )
-    offsets = pa.array(X.indptr, type=pa.int32())
-    lists = {
-        PARQUET_COLUMNS: pa.ListArray.from_arrays(offsets, pa.array(X.indices, type=pa.int32())),
-        PARQUET_VALUES: pa.ListArray.from_arrays(offsets, pa.array(X.data)),
-    }
-    arrays = {}
-    for name, values in columns.items():
+        number %= len(self)
+        path = self.folder / shard_name(number)
+        receipt, X, columns = read_shard(path, self.manifest["n_features"])
+        if receipt != self.manifest["shards"][number]:
+            raise InvalidFileError(f"{str(path)!r} is not the shard that was written. {_AGAIN}.")
+        blank = np.full(X.shape[0], "", dtype=str)
         try:
-            arrays[name] = pa.array(values)
-        except pa.ArrowException:  # values of several types, or several for each row
-            arrays[name] = pa.array(_as_text(values.tolist()))
-    table = pa.table({**arrays, **lists})
-    pa.parquet.write_table(table, file, compression="zstd", use_dictionary=False)
+            # a shard can lack columns of other shards
+            numeric = {
+                name: _converted(columns.get(name, blank), kind)
+                for name, kind in self.manifest["columns"].items()
+            }
+        except ValueError as error:
+            raise InvalidFileError(f"{str(path)!r} cannot be read: {error}. {_AGAIN}.") from None
+        return Shard(X, numeric)
 
 
-def _read_parquet(path: Path, n_features: int) -> tuple[csr_array, dict[str, np.ndarray]]:
-    from scipy.sparse import csr_array
+def load_features(folder: str | os.PathLike[str]) -> FeatureShards:
+    """Open features written by :func:`save_features`.
 
-    pa = pyarrow()
-    try:
-        table = pa.parquet.read_table(path).combine_chunks()
-    except pa.ArrowException as error:
-        raise ValueError(error) from None
-    columns = {
-        name: _as_text(table[name].to_pylist())
-        for name in table.column_names
-        if name not in (PARQUET_COLUMNS, PARQUET_VALUES)
-    }
-    if not table.num_rows:
-        return csr_array((0, n_features)), columns
-    indices = table[PARQUET_COLUMNS].combine_chunks()
-    values = table[PARQUET_VALUES].combine_chunks()
-    parts = (values.values.to_numpy(), indices.values.to_numpy(), indices.offsets.to_numpy())
-    return _checked_csr(*parts, table.num_rows, n_features), columns
+    Parameters
+    ----------
+    folder : path
+        Folder passed to :func:`save_features`.
 
+    Returns
+    -------
+    shards : sequence
+        Each item is a pair ``(X, columns)`` of a sparse matrix and the columns of the input, read
+        from disk when it is asked for. ``shards.shape`` is the shape of the whole matrix,
+        ``shards.manifest`` contains the settings.
 
-# -------------------------------------------------------------------- computing features
-#
-# 1. The input is split into shards by position: shard k starts at molecule (or graph)
-#    ``k * shard_size``, counting unreadable molecules as well. Shards are therefore independent.
-# 2. A process parses the molecules of a shard, computes their features (columns are hashes, so
-#    nothing is fitted) and writes the files, then the receipt.
-# 3. Shards with a valid receipt for the same input are not computed again.
-# 4. When all shards are finished, the manifest is marked as complete.
+    See Also
+    --------
+    save_features : Write features.
 
-SHARD_SIZE = 20_000
+    Examples
+    --------
+    Train on more molecules than fit in memory:
+
+    >>> import graphgrain as gg, pathlib, tempfile
+    >>> from sklearn.linear_model import SGDClassifier
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     table = pathlib.Path(folder, "alcohols.csv")
+    ...     rows = [f"{'C' * n}{'O' * (n % 2)},{n % 2}" for n in range(2, 80)]
+    ...     _ = table.write_text("\\n".join(["smiles,alcohol", *rows]))
+    ...     _ = gg.save_features(table, f"{folder}/features", n_features=512, shard_size=30)
+    ...     shards = gg.load_features(f"{folder}/features")
+    ...     model = SGDClassifier(random_state=0)
+    ...     for X, columns in shards:
+    ...         model = model.partial_fit(X, columns["alcohol"], classes=[0, 1])
+    >>> shards
+    FeatureShards(3 shards, 78 rows, 512 columns, TreePlusPlus)
+    """
+    return FeatureShards(folder)
 
 
 def save_features(
@@ -444,17 +184,19 @@ def save_features(
     *,
     n_features: int = 2**20,
     shard_size: int = SHARD_SIZE,
-    format: str = "npz",
     smiles: str | None = None,
     errors: str = "raise",
     n_jobs: int | None = None,
     verbose: int = 0,
     **labels: Unpack[LabelFlags],
 ) -> dict[str, Any]:
-    """Write the features of any number of graphs to a folder, shard by shard.
+    """Write the features of any number of graphs to a folder of Parquet files.
 
     An interrupted call, even by a power failure, is resumed by the same call; at most the
     unfinished shards are computed again. The files do not depend on the number of processes.
+    They can be read with :func:`load_features` or any program that reads Parquet: a row has the
+    columns of the input (names, targets) and the lists ``feature_columns`` and
+    ``feature_values``.
 
     Parameters
     ----------
@@ -468,11 +210,7 @@ def save_features(
     n_features : int, default=2**20
         Number of columns into which features are hashed (see the kernel's ``n_features``).
     shard_size : int, default=20000
-        Number of molecules or graphs per shard.
-    format : {"npz", "parquet"}, default="npz"
-        ``"npz"`` writes SciPy sparse matrices, each with a CSV file that contains the columns of
-        the input (names, targets). ``"parquet"`` writes one table per shard with these columns and
-        the lists ``feature_columns`` and ``feature_values``.
+        Number of molecules or graphs per file.
     smiles : str, optional
         Column of SMILES in a file of molecules; see :func:`iter_molecules`.
     errors : {"raise", "skip"}, default="raise"
@@ -488,11 +226,11 @@ def save_features(
     Returns
     -------
     manifest : dictionary
-        Contents of ``manifest.json``: settings, numbers of rows, and shards with checksums.
+        Settings, numbers of rows, and a receipt for each shard.
 
     See Also
     --------
-    FeatureShards : Read the features.
+    load_features : Read the features.
 
     Examples
     --------
@@ -500,71 +238,55 @@ def save_features(
     >>> graphs, _ = gg.load_drugs()
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     manifest = gg.save_features(graphs, folder, n_features=1024, shard_size=200)
-    ...     [X.shape for X, columns in gg.FeatureShards(folder)]
+    ...     [X.shape for X, columns in gg.load_features(folder)]
     [(200, 1024), (92, 1024)]
     """
-    if format not in FORMATS:
-        raise InvalidParameterError(f"format must be one of {', '.join(FORMATS)}; got {format!r}.")
     check_value("shard_size", shard_size, Whole(1))
-    if format == "parquet":
-        pyarrow()  # fail early if it is not installed
+    pyarrow()  # fail early if it is not installed
     unreadable = Unreadable(errors)
     kernel = hashing_kernel(kernel, n_features)
     options = LabelOptions.of(labels)
-    file, pieces = _pieces(source, int(shard_size), smiles, options)
-    place = Path(folder)
-    try:
-        place.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise UnwritableFileError(
-            f"The folder {str(place)!r} cannot be made: {error.strerror or error}. Choose another."
-        ) from None
+    file, inputs = _inputs(source, int(shard_size), smiles, options)
     settings = {
+        "version": _VERSION,
         "kernel": kernel_to_json(kernel, leave_out=OUTPUT_PARAMETERS),
         "n_features": int(n_features),
         "shard_size": int(shard_size),
-        "format": format,
         "labels": options._asdict() if file else None,
         "smiles": smiles,
     }
-    _begin_manifest(place, settings)
-    finish = partial(
-        finished_shard,
-        place.absolute(),  # worker processes may have another working directory
-        kernel,
-        format,
-        options,
-        None if file is None else file._replace(records=iter(())),
-    )
+    place = Path(folder).absolute()  # worker processes may have another working directory
+    _begin(place, settings)
+    template = None if file is None else file._replace(records=iter(()))
+    finish = partial(_finished_shard, place, kernel, options, template, json.dumps(settings))
     receipts: list[dict[str, Any]] = []
-    seen = 0
+    total = 0
     try:
         with progress_bar(verbose, None) as bar:
-            for receipt in map_processes(finish, enumerate(pieces), n_jobs):
-                unreadable.add([text for _, text in receipt["problems"]])
+            for receipt in map_processes(finish, enumerate(inputs), n_jobs):
+                unreadable.add(receipt["problems"])
                 receipts.append(receipt)
-                seen += receipt["input_rows"]
+                total += receipt["input_rows"]
                 bar.update(receipt["input_rows"])
     finally:
-        unreadable.warn(seen)
-    if file is not None and not seen:
+        unreadable.warn(total)
+    if file is not None and not total:
         raise no_molecule(file.name)
-    _tidy(place, len(receipts))
-    kinds = [receipt["columns"] for receipt in receipts if receipt["rows"]]
-    names = dict.fromkeys(name for columns in kinds for name in columns)
-    manifest = {
-        "version": FOLDER.version,
-        "complete": True,
-        **settings,
+    # shards of a formerly longer input, and temporary files of killed processes
+    finished = {shard_name(number) for number in range(len(receipts))}
+    for path in [*place.glob("shard-*.parquet"), *place.glob(".*.part")]:
+        if path.name not in finished:
+            delete_if_free(path)
+    summary = {
         "rows": sum(receipt["rows"] for receipt in receipts),
         "skipped": unreadable.count,
-        "columns": {
-            name: _joined_kind({columns.get(name, "blank") for columns in kinds}) for name in names
-        },
+        "columns": _joined_kinds([r["columns"] for r in receipts if r["rows"]]),
         "shards": receipts,
     }
-    _write_manifest(place, manifest)
-    return manifest
+    return _write_manifest(place, {**settings, "complete": True, **summary})
+
+
+# -------------------------------------------------------------------- computing a shard
 
 
 def hashing_kernel(kernel: Any, n_features: int) -> Any:
@@ -576,9 +298,9 @@ def hashing_kernel(kernel: Any, n_features: int) -> Any:
             f"Features are those of a kernel that has n_features and output; got {kernel!r}. Use "
             "TreePlusPlus, WeisfeilerLehman, ShortestPath or another with explicit features."
         )
-    chosen = clone(kernel).set_params(output="features", n_features=n_features, n_jobs=None)
-    chosen.transform(GraphBatch.from_edges([1], [], [0]))  # validates the parameters early
-    return chosen
+    hashing = clone(kernel).set_params(output="features", n_features=n_features, n_jobs=None)
+    hashing.transform(GraphBatch.from_edges([1], [], [0]))  # validates the parameters early
+    return hashing
 
 
 def feature_matrix(kernel: Any, graphs: GraphBatch) -> csr_array:
@@ -596,45 +318,7 @@ def feature_matrix(kernel: Any, graphs: GraphBatch) -> csr_array:
     return csr_array(vstack(parts, format="csr"))
 
 
-def finished_shard(
-    folder: Path,
-    kernel: Any,
-    form: str,
-    labels: LabelOptions,
-    file: MoleculeFile | None,
-    task: tuple[int, list[Record] | Chunk],
-) -> dict[str, Any]:
-    """Return the receipt of a shard, after computing it unless it is already finished."""
-    number, content = task
-    there, digest = read_receipt(folder, number), _digest(content)
-    if there is not None and there.get("input_sha256") == digest:
-        return there
-    problems: list[tuple[int, str]] = []
-    if isinstance(content, Chunk):
-        chunk, count = content, len(content.graphs)
-    else:
-        assert file is not None
-        parsed = parse_molecules([record.structure for record in content], labels, file.blocks)
-        for at, why in parsed.problems:
-            problems.append((content[at].line, file.problem(content[at], why)))
-        columns = record_columns([content[at] for at in parsed.positions])
-        chunk, count = Chunk(parsed.graphs, columns), len(content)
-    X = feature_matrix(kernel, chunk.graphs)
-    # Remove the old receipt first, so that a mixture of old and new files is never valid.
-    (folder / f"{shard_name(number)}.json").unlink(missing_ok=True)
-    files = write_shard(folder, number, form, X, chunk.columns)
-    about = {
-        "rows": X.shape[0],
-        "columns": {name: _kind(values) for name, values in chunk.columns.items()},
-        "entries": int(X.nnz),
-        "input_rows": count,
-        "input_sha256": digest,
-        "problems": problems,
-    }
-    return write_receipt(folder, number, files, about)
-
-
-def _pieces(
+def _inputs(
     source: Any, shard_size: int, smiles: str | None, labels: LabelOptions
 ) -> tuple[MoleculeFile | None, Iterator[list[Record] | Chunk]]:
     """Return the file, if the source is one, and an iterator over the input of each shard."""
@@ -649,46 +333,172 @@ def _pieces(
     return None, as_chunks(source, chunk_size=shard_size)
 
 
-def _digest(content: list[Record] | Chunk) -> str:
-    """Return the SHA-256 of the input of a shard."""
-    digest = hashlib.sha256()
+def _finished_shard(
+    folder: Path,
+    kernel: Any,
+    labels: LabelOptions,
+    file: MoleculeFile | None,
+    settings: str,
+    task: tuple[int, list[Record] | Chunk],
+) -> dict[str, Any]:
+    """Return the receipt of a shard, after computing it unless it is already finished."""
+    number, content = task
+    path, digest = folder / shard_name(number), _digest(settings, content)
+    try:
+        receipt, _, _ = read_shard(path, kernel.n_features)
+        if receipt["sha256"] == digest:
+            return receipt
+    except InvalidFileError:
+        pass
+    problems: list[str] = []
     if isinstance(content, Chunk):
-        graphs = content.graphs
+        (graphs, columns), input_rows = content, len(content.graphs)
+    else:
+        assert file is not None
+        parsed = parse_molecules([record.structure for record in content], labels, file.blocks)
+        problems = [file.problem(content[at], reason) for at, reason in parsed.problems]
+        columns = record_columns([content[at] for at in parsed.positions])
+        graphs, input_rows = parsed.graphs, len(content)
+    X = feature_matrix(kernel, graphs)
+    receipt = {
+        "sha256": digest,
+        "rows": X.shape[0],
+        "entries": int(X.nnz),
+        "columns": {name: _kind(values) for name, values in columns.items()},
+        "input_rows": input_rows,
+        "problems": problems,
+    }
+    write_shard(path, receipt, X, columns)
+    return receipt
+
+
+def _digest(settings: str, content: list[Record] | Chunk) -> str:
+    """Return the SHA-256 of the settings and the input of a shard."""
+    digest = hashlib.sha256(settings.encode())
+    if isinstance(content, Chunk):
+        graphs, columns = content
         arrays: Sequence[Any] = (
             graphs.offsets, graphs.indptr, graphs.indices, graphs.labels, graphs.edge_labels,
-            graphs.vertex_attributes, graphs.edge_attributes, *content.columns.values(),
+            graphs.vertex_attributes, graphs.edge_attributes, *columns.values(),
         )  # fmt: skip
+        digest.update(repr(list(columns)).encode())
         for array in arrays:
-            text = array is not None and array.dtype.kind in "OU"
-            digest.update(repr(array.tolist() if text else (array is None)).encode())
-            if array is not None and not text:
+            if array is None or array.dtype.kind in "OU":
+                digest.update(repr(None if array is None else array.tolist()).encode())
+            else:
                 digest.update(f"{array.dtype}{array.shape}".encode() + array.tobytes())
-        digest.update(repr(list(content.columns)).encode())
     else:
         for record in content:
             digest.update(repr(tuple(record)).encode())
     return digest.hexdigest()
 
 
-def _begin_manifest(folder: Path, settings: dict[str, Any]) -> None:
+# -------------------------------------------------------------------- files
+
+
+def pyarrow() -> Any:
+    """Import and return PyArrow."""
+    with needed("Parquet files are written with PyArrow", "'graphgrain[parquet]'"):
+        import pyarrow
+        import pyarrow.parquet
+    return pyarrow
+
+
+def shard_name(number: int) -> str:
+    """Return the name of a shard's file."""
+    return f"shard-{number:05d}.parquet"
+
+
+def write_shard(
+    path: Path, receipt: dict[str, Any], X: csr_array, columns: dict[str, np.ndarray]
+) -> None:
+    """Write a shard with checksums for each page."""
+    pa = pyarrow()
+    taken = {FEATURE_COLUMNS, FEATURE_VALUES} & set(columns)
+    if taken:
+        raise InvalidParameterError(
+            f"A column of the input must not be called {taken.pop()!r}, the name of a column of "
+            "features. Rename it."
+        )
+    arrays = {}
+    for name, values in columns.items():
+        try:
+            arrays[name] = pa.array(values)
+        except pa.ArrowException:  # values of several types, or several for each row
+            arrays[name] = pa.array(_as_text(values.tolist()))
+    for name, items in ((FEATURE_COLUMNS, X.indices), (FEATURE_VALUES, X.data)):
+        arrays[name] = pa.ListArray.from_arrays(pa.array(X.indptr, pa.int64()), pa.array(items))
+    table = pa.table(arrays).replace_schema_metadata({"graphgrain": json.dumps(receipt)})
+    with atomic_write(path, "The shard") as file:
+        pa.parquet.write_table(
+            table, file, compression="zstd", use_dictionary=False, write_page_checksum=True
+        )
+
+
+def read_shard(
+    path: Path, n_features: int
+) -> tuple[dict[str, Any], csr_array, dict[str, np.ndarray]]:
+    """Return the receipt, the features and the other columns, as text, of a shard."""
+    pa = pyarrow()
+    try:
+        with pa.parquet.ParquetFile(path, page_checksum_verification=True) as file:
+            table = file.read().combine_chunks()
+        receipt = json.loads(table.schema.metadata[b"graphgrain"])
+        X = _checked_csr(table, n_features)
+        columns = {
+            name: _as_text(table[name].to_pylist())
+            for name in table.column_names
+            if name not in (FEATURE_COLUMNS, FEATURE_VALUES)
+        }
+    except (
+        pa.ArrowException, OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError
+    ) as error:  # fmt: skip
+        raise InvalidFileError(f"{str(path)!r} cannot be read: {error}. {_AGAIN}.") from None
+    return receipt, X, columns
+
+
+def _checked_csr(table: Any, n_features: int) -> csr_array:
+    """Create a sparse matrix after checking its indices, which SciPy uses in compiled code."""
+    from scipy.sparse import csr_array
+
+    if not table.num_rows:
+        return csr_array((0, n_features), dtype=np.float32)
+    lists = [table[name].combine_chunks() for name in (FEATURE_COLUMNS, FEATURE_VALUES)]
+    indptr, ends = (items.offsets.to_numpy() for items in lists)
+    indices, data = (items.values.to_numpy() for items in lists)
+    if indices.dtype.kind != "i" or data.dtype.kind != "f":
+        raise ValueError("its features are not numbers of columns and values")
+    if indptr[0] != 0 or (np.diff(indptr) < 0).any() or not np.array_equal(indptr, ends):
+        raise ValueError("its rows do not follow each other")
+    if not indptr[-1] == len(indices) == len(data):
+        raise ValueError("its rows do not end where it does")
+    if len(indices) and not (indices.min() >= 0 and indices.max() < n_features):
+        raise ValueError(f"a feature is not in one of the {n_features:,} columns")
+    return csr_array((data, indices, indptr), shape=(table.num_rows, n_features))
+
+
+def _begin(folder: Path, settings: dict[str, Any]) -> None:
     """Check that the folder is empty or has the same settings, and write them."""
-    there = read_manifest(folder)
-    if there is None:
-        for other in (entry.name for entry in folder.iterdir() if entry.name[0] != "."):
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise unwritable("Features", folder, error) from None
+    manifest = _read_manifest(folder)
+    if manifest is None:
+        for name in (entry.name for entry in folder.iterdir() if entry.name[0] != "."):
             raise InvalidParameterError(
-                f"Features go to a folder of their own; {str(folder)!r} holds {other!r} and no "
+                f"Features go to a folder of their own; {str(folder)!r} holds {name!r} and no "
                 "features. Choose another."
             )
     else:
-        old = _flat({name: there.get(name) for name in settings})
+        present = _flat({name: manifest.get(name) for name in settings})
         for name, value in _flat(json.loads(json.dumps(settings))).items():
-            if old.get(name) != value:
+            if present.get(name) != value:
                 raise InvalidParameterError(
-                    f"The folder {str(folder)!r} holds features with {name}={old.get(name)!r}; "
+                    f"The folder {str(folder)!r} holds features with {name}={present.get(name)!r}; "
                     f"requested is {value!r}. Use the same settings to resume, or another folder."
                 )
-    if there is None or not there.get("complete"):
-        _write_manifest(folder, {"version": FOLDER.version, "complete": False, **settings})
+    _write_manifest(folder, {**settings, "complete": False})
 
 
 def _flat(settings: dict[str, Any]) -> dict[str, Any]:
@@ -699,16 +509,75 @@ def _flat(settings: dict[str, Any]) -> dict[str, Any]:
     return flat
 
 
-def _write_manifest(folder: Path, manifest: dict[str, Any]) -> None:
-    with atomic_write(folder / MANIFEST, "The manifest") as file:
+def _write_manifest(folder: Path, manifest: dict[str, Any]) -> dict[str, Any]:
+    with atomic_write(folder / MANIFEST, "The settings") as file:
         file.write(json.dumps(manifest, indent=1).encode())
+    return manifest
 
 
-def _tidy(folder: Path, count: int) -> None:
-    """Remove shards of a formerly longer input, and temporary files of killed processes."""
-    for file in folder.glob("shard-*"):
-        number = file.stem.removeprefix("shard-")
-        if number.isdigit() and int(number) >= count:
-            delete_if_free(file)
-    for file in folder.glob(".*.part"):
-        delete_if_free(file)
+def _read_manifest(folder: Path) -> dict[str, Any] | None:
+    """Return the settings of a folder, with receipts if it is complete; None if there are none."""
+    path = folder / MANIFEST
+    if (folder / "manifest.json").is_file() and not path.exists():
+        raise InvalidFileError(
+            f"The features in {str(folder)!r} were written by graphgrain 0.3; this version reads "
+            "Parquet. Make the features again in another folder."
+        )
+    if not path.is_file():
+        return None
+    try:
+        manifest = json.loads(path.read_bytes())
+        version, complete = manifest["version"], manifest["complete"]
+        if version == _VERSION and complete is True:
+            rows = sum(receipt["rows"] for receipt in manifest["shards"])
+            if rows != manifest["rows"] or not 0 < manifest["n_features"] < 2**31:
+                raise ValueError("its sizes contradict each other")
+            str(manifest["kernel"]["class"]), dict(manifest["columns"])
+    except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
+        raise InvalidFileError(
+            f"{str(path)!r} is damaged ({error!r}). Make the features again in another folder."
+        ) from None
+    if version != _VERSION:
+        raise InvalidFileError(
+            f"{str(path)!r} has version {version!r}; this version of graphgrain reads version "
+            f"{_VERSION}. Make the features again in another folder."
+        )
+    return manifest
+
+
+# -------------------------------------------------------------------- columns
+
+
+def _kind(values: np.ndarray) -> str:
+    """Return the type of a column of a shard: integer, number, text or blank."""
+    numeric = values.dtype.kind in "if" and values.ndim == 1
+    converted = values if numeric else typed(_as_text(values.tolist()))
+    if converted.dtype.kind in "if":
+        return "integer" if converted.dtype.kind == "i" else "number"
+    return "text" if any(str(value) for value in converted.tolist()) else "blank"
+
+
+def _joined_kinds(shards: list[dict[str, str]]) -> dict[str, str]:
+    """Combine the types of the columns of all shards."""
+    joined = {}
+    for name in dict.fromkeys(name for columns in shards for name in columns):
+        kinds = {columns.get(name, "blank") for columns in shards}
+        number = "integer" if kinds == {"integer"} else "number"
+        joined[name] = "text" if "text" in kinds or kinds == {"blank"} else number
+    return joined
+
+
+def _as_text(values: list[Any]) -> np.ndarray:
+    return np.array(["" if value is None else str(value) for value in values], dtype=str)
+
+
+def _converted(values: np.ndarray, kind: str) -> np.ndarray:
+    """Convert text to integers or floats if the column has that type."""
+    missing = missing_values(values)
+    if kind == "text":
+        return np.where(missing, "", values)
+    if kind == "integer":
+        return np.array([int(value) for value in values.tolist()], dtype=np.int64)
+    numbers = np.full(len(values), np.nan)
+    numbers[~missing] = [float(value) for value in values[~missing].tolist()]
+    return numbers

@@ -279,5 +279,5 @@ def _measured_twice(
     chosen = np.union1d(first[same], second[same])
     if not len(chosen):
         return []
-    groups = duplicates(source[chosen])
+    groups = duplicates(source[chosen], attributes=True)
     return [[int(chosen[number]) for number in group] for group in groups]

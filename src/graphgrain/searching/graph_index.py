@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 from sklearn.base import clone
 
-from ..core.gram import DOT
+from ..core.similarity import DOT
 from ..core.threads import call
 from ..errors import (
     GraphgrainWarning,
@@ -156,7 +156,7 @@ class GraphIndex:
         *,
         ids: Any = None,
         columns: Any = None,
-        similarity: str = "minmax",
+        similarity: str | None = None,
         overwrite: bool = False,
         first_id: int = 0,
         n_jobs: int | None = None,
@@ -184,8 +184,9 @@ class GraphIndex:
             Columns to store: arrays with one value per graph, or names of columns of the source.
             By default all columns of the source. A column ``"id"`` is one like any other: it
             holds the ids only with ``ids="id"``.
-        similarity : {"minmax", "cosine", "dot", "containment"}, default="minmax"
-            Default similarity of :meth:`search`.
+        similarity : {"minmax", "cosine", "dot", "containment"}, optional
+            Default similarity of :meth:`search`. By default that of the kernel, or "minmax" if
+            no kernel is passed.
         overwrite : bool, default=False
             Whether to replace an existing index, once the new one is complete.
         first_id : int, default=0
@@ -210,8 +211,9 @@ class GraphIndex:
         check_value("first_id", first_id, Whole(0))
         check_value("n_jobs", n_jobs, JOBS)
         source, are_molecules = with_kind(source)
-        check_value("similarity", similarity, OneOf(tuple(KINDS)))
         used = None if kernel is None else check_kernel(kernel)
+        similarity = similarity_by(used, similarity)
+        check_value("similarity", similarity, OneOf(tuple(KINDS)))
         folder = _folder(path)
         make_folder(folder, overwrite)
         with only_writer(folder):
@@ -810,6 +812,12 @@ def pieces_of(
     given = {}
     if isinstance(columns, Mapping):
         given = {name: np.atleast_1d(column) for name, column in columns.items()}
+        for name, column in given.items():
+            if column.dtype.kind == "U" and len(column) and not any(map(str.strip, column)):
+                raise InvalidParameterError(
+                    f"A column of texts has a text for at least one graph; all of {name!r} are "
+                    "blank. Leave it out."
+                )
     values = None if ids is None or isinstance(ids, str) else iter(ids)
     begin = 0
     for chunk in as_chunks(source, chunk_size=CHUNK, **options):
@@ -882,6 +890,13 @@ def tail_to_merge(segments: Sequence[SegmentEntry], new: int) -> int:
 def default_kernel(graphs: GraphBatch) -> TreePlusPlus:
     """Return the default kernel: presence, not counts, of patterns (see docs/searching.md)."""
     return TreePlusPlus(4, 1, edge_labels=graphs.edge_label_table is not None, counts="binary")
+
+
+def similarity_by(kernel: FeatureKernel | None, similarity: str | None) -> str:
+    """Return the similarity that is chosen, else that of the kernel, else min-max."""
+    if similarity is not None:
+        return similarity
+    return "minmax" if kernel is None else kernel.similarity
 
 
 def check_kernel(kernel: Any) -> FeatureKernel:

@@ -34,11 +34,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..archives import Archive, Format, document, parsed_json, read_document, write_archive
-from ..core.gram import COSINE
 from ..core.graph_bits import pack_graphs, unpack_graphs
 from ..core.hashing import mix_array
+from ..core.similarity import CONTAINMENT, COSINE
 from ..core.sketches import (
-    CONTAINMENT,
     FEWEST_BITS,
     MOST_BITS,
     Lists,

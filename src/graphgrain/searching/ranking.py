@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..core.gram import COSINE, DOT
+from ..core.similarity import COSINE, DOT
 from ..core.sketches import Best, Query, exact_similarities, scan
 from ..core.threads import run, thread_count
 from ..graphs.batch import GraphBatch

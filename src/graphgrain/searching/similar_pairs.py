@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..core.gram import MINMAX
+from ..core.similarity import MINMAX
 from ..core.similarity_join import (
     Records,
     count_postings,
@@ -34,7 +34,7 @@ from ..graphs.convert.dispatch import as_graphs
 from ..kernels.bases.feature_kernel import FeatureKernel
 from ..kernels.features import Counts
 from ..parameters import JOBS, SHARE, Whole, check_value
-from .graph_index import GraphIndex, check_kernel, default_kernel
+from .graph_index import GraphIndex, check_kernel, default_kernel, similarity_by
 from .index_files import CHUNK, KINDS, Snapshot, keyed_features, values_differ
 
 #: Number of graphs whose pairs are found together.
@@ -94,7 +94,7 @@ def pairs(
         Kernel used to compare graphs; not allowed for an index, which has its own. The default is
         ``TreePlusPlus(4, 1, counts="binary")``, with edge labels if there are any.
     similarity : {"minmax", "cosine"}, optional
-        By default the similarity of the index, or "minmax".
+        By default the similarity of the kernel or of the index, or "minmax" if neither is passed.
     max_per_graph : int, optional
         Maximum number of pairs per graph. Pairs are taken in order of decreasing similarity as
         long as both graphs are below the maximum. By default all pairs are returned.
@@ -153,8 +153,10 @@ def iter_pairs(
         source: Snapshot | GraphBatch = graphs._snapshot
     else:
         source = graphs = as_graphs(graphs)
-        kernel = default_kernel(graphs) if kernel is None else check_kernel(kernel)
-        name = "minmax" if similarity is None else similarity
+        chosen = None if kernel is None else check_kernel(kernel)
+        name = similarity_by(chosen, similarity)
+        kernel = default_kernel(graphs) if chosen is None else chosen
+        kernel.warn_of_unused(graphs)
     if name not in ("minmax", "cosine"):
         raise InvalidParameterError(
             f"Pairs are compared by 'minmax' or 'cosine', which are the same in both directions "

@@ -4,33 +4,54 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, NamedTuple, TypedDict, Unpack
 
-from ...errors import InvalidGraphError, MissingDependencyError
+from ...errors import InvalidGraphError, InvalidParameterError, MissingDependencyError
 from ..batch import GraphBatch
 from .igraph import from_igraph, is_igraph
 from .networkx import from_networkx, is_networkx
 from .parts import column_items, is_missing, shown
-from .plain import from_grakel, from_plain, is_grakel, is_plain
+from .plain import from_adjacency, from_grakel, from_plain, is_adjacency, is_grakel, is_plain
 from .pyg import from_pyg, is_pyg
 from .rdkit import ATOMS, LabelOptions, from_rdkit, from_smiles, is_rdkit, parse_molecules
 
 ACCEPTED = (
     "a GraphBatch, or a list, a Series or a column of a table whose items are SMILES strings, "
-    "RDKit molecules, graphs of networkx, igraph, PyTorch Geometric or GraKeL, (edges, labels) or "
-    "(adjacency, labels) tuples"
+    "RDKit molecules, graphs of networkx, igraph, PyTorch Geometric or GraKeL, adjacency matrices, "
+    "(edges, labels) or (adjacency, labels) tuples"
 )
 
-# For each kind of item: its name in messages, a test, and the converter for a list of items.
-KINDS: tuple[tuple[str, Callable[[Any], bool], Callable[[list[Any]], GraphBatch]], ...] = (
-    ("GraphBatch", lambda x: isinstance(x, GraphBatch), GraphBatch.concatenate),
-    ("SMILES string", lambda x: isinstance(x, str), from_smiles),
-    ("networkx graph", is_networkx, from_networkx),
-    ("igraph graph", is_igraph, from_igraph),
-    ("GraKeL graph", is_grakel, from_grakel),
-    ("RDKit molecule", is_rdkit, from_rdkit),
-    ("PyTorch Geometric graph", is_pyg, from_pyg),
-    ("tuple", is_plain, from_plain),
+
+class ReadingOptions(TypedDict, total=False):
+    """Options of :func:`as_graphs` for the kinds of graphs that have them."""
+
+    vertex_label: str | None
+    edge_label: str | None
+    direction: str
+
+
+class Kind(NamedTuple):
+    """A kind of items that :func:`as_graphs` accepts."""
+
+    name: str  # in messages
+    test: Callable[[Any], bool]
+    convert: Callable[..., GraphBatch]  # for a list of items
+    help: str  # the public function with more options
+    options: frozenset[str] = frozenset()
+
+
+_NAMED = frozenset(("vertex_label", "edge_label", "direction"))
+_ARCS = frozenset(("direction",))
+KINDS = (
+    Kind("SMILES string", lambda x: isinstance(x, str), from_smiles, "from_smiles"),
+    Kind("GraphBatch", lambda x: isinstance(x, GraphBatch), GraphBatch.concatenate, "GraphBatch"),
+    Kind("networkx graph", is_networkx, from_networkx, "from_networkx", _NAMED),
+    Kind("igraph graph", is_igraph, from_igraph, "from_igraph", _NAMED),
+    Kind("GraKeL graph", is_grakel, from_grakel, "from_grakel"),
+    Kind("RDKit molecule", is_rdkit, from_rdkit, "from_rdkit"),
+    Kind("PyTorch Geometric graph", is_pyg, from_pyg, "from_pyg", _NAMED),
+    Kind("adjacency matrix", is_adjacency, from_adjacency, "from_adjacency", _ARCS),
+    Kind("tuple", is_plain, from_plain, "from_edge_list", _ARCS),
 )
 
 #: Number of rows of a column that :func:`holds_graphs` examines.
@@ -41,7 +62,7 @@ _SMILES = re.compile(
 )
 
 
-def as_graphs(x: Any) -> GraphBatch:
+def as_graphs(x: Any, **options: Unpack[ReadingOptions]) -> GraphBatch:
     """Convert graphs of any supported kind to a :class:`GraphBatch`.
 
     Parameters
@@ -51,17 +72,22 @@ def as_graphs(x: Any) -> GraphBatch:
         be of the same kind:
 
         - SMILES strings, or RDKit molecules,
-        - networkx or igraph graphs (the attribute ``"label"`` of vertices and edges is used if
-          present), PyTorch Geometric ``Data`` objects, GraKeL graphs,
+        - networkx or igraph graphs (see :func:`from_networkx` for their labels), PyTorch
+          Geometric ``Data`` objects, GraKeL graphs,
         - ``(edges, labels)`` or ``(edges, labels, edge_labels)`` with edges as pairs of vertex
           numbers counted from 0,
         - ``(adjacency, labels)`` with a square NumPy array or SciPy sparse matrix, whose
-          nonzero entries are edges,
+          nonzero entries are edges, or such matrices alone,
         - GraphBatches, which are concatenated.
 
         ``labels`` is a sequence, None, or a dictionary from vertex to label; the keys of the
         dictionary are then the vertices and can have any names. ``edge_labels`` is a sequence
         in the order of the edges, or a dictionary from ``(u, v)`` to label.
+    vertex_label, edge_label : str or None, optional
+        Attributes to use as labels, for graphs of networkx, igraph and PyTorch Geometric.
+    direction : {"ignore", "vertices"}, optional
+        Treatment of directed edges, for these graphs, matrices and tuples; see
+        :func:`from_networkx`.
 
     Returns
     -------
@@ -81,41 +107,76 @@ def as_graphs(x: Any) -> GraphBatch:
     >>> gg.as_graphs(["CCO", "c1ccccc1"])
     GraphBatch(2 graphs, 9 vertices, 8 edges, 2 vertex labels, 2 edge labels)
     """
-    if isinstance(x, GraphBatch):
+    unknown = next((name for name in options if name not in _NAMED), None)
+    if unknown is not None:
+        raise TypeError(f"as_graphs has the options {', '.join(sorted(_NAMED))}; got {unknown!r}.")
+    if isinstance(x, GraphBatch) and not options:
         return x
+    if not isinstance(x, list):
+        _refuse_single(x)
+    items = column_items(x)
+    for kind in KINDS:
+        if all(map(kind.test, items)):
+            _check_options(kind, options)
+            return kind.convert(items, **options)
+    raise _mixed_up(items)
+
+
+def _refuse_single(x: Any) -> None:
+    """Raise an error unless ``x`` is a collection."""
     if isinstance(x, str):
         raise InvalidGraphError(
             f"A list of graphs is expected; got a single string, {shown(x)}. For one molecule put "
             "its SMILES in a list: [smiles]. A file is read with graphgrain.load_molecules(path), "
             "graphgrain.load_tu(path) or graphgrain.load_mat(path)."
         )
-    for name, is_kind, _ in KINDS[:-1]:
-        if is_kind(x) and not _holds(x, is_kind):
+    for kind in KINDS[2:-1]:
+        if kind.test(x) and not _holds(x, kind.test):
             raise InvalidGraphError(
-                f"A list of graphs is expected; got a single {name}. Put it in a list: [graph]."
+                f"A list of graphs is expected; got a single {kind.name}. Put it in a list: "
+                "[graph]."
+            )
+    if isinstance(x, Mapping) or hasattr(x, "columns"):
+        names = set(map(str, x.columns if hasattr(x, "columns") else x))
+        if names >= {"source", "target"}:
+            raise InvalidGraphError(
+                "A list of graphs is expected; got a table of edges (columns source and target). "
+                "Read it with graphgrain.from_edge_list(table, graph='...'), where graph is the "
+                "column that says to which graph an edge belongs."
             )
     if isinstance(x, bytes | Mapping) or not _can_be_iterated(x):
         raise InvalidGraphError(f"Graphs are expected as {ACCEPTED}; got {shown(x)}.")
-    items = column_items(x)
-    for _, is_kind, convert in KINDS:
-        if all(map(is_kind, items)):
-            return convert(items)
+
+
+def _check_options(kind: Kind, options: ReadingOptions) -> None:
+    """Raise an error if an option is not for graphs of this kind."""
+    for name in options:
+        if name not in kind.options:
+            raise InvalidParameterError(
+                f"{name} is for {', '.join(k.name for k in KINDS if name in k.options)} items; "
+                f"these are {kind.name} items. See graphgrain.{kind.help} for their options."
+            )
+
+
+def _mixed_up(items: list[Any]) -> InvalidGraphError:
+    """Return the error for items that are not all graphs of one kind."""
+    first: dict[str, int] = {}
     for number, item in enumerate(items):
         if is_missing(item):
-            raise InvalidGraphError(
+            return InvalidGraphError(
                 f"Every row must hold a graph; item {number} is missing ({item!r}). Drop such rows "
                 "together with their targets."
             )
-        if not any(is_kind(item) for _, is_kind, _ in KINDS):
-            raise InvalidGraphError(
-                f"Graphs are expected as {ACCEPTED}; item {number} is {shown(item)}."
+        kind = next((kind for kind in KINDS if kind.test(item)), None)
+        if kind is None:
+            return InvalidGraphError(
+                f"Graphs are expected as {ACCEPTED}; item {number} is {shown(item)}. A list of "
+                "edges is written (edges, labels), or (edges, None) without labels."
             )
-    first: dict[str, int] = {}
-    for number, item in enumerate(items):
-        first.setdefault(next(name for name, is_kind, _ in KINDS if is_kind(item)), number)
-    found = ", ".join(f"{name} (item {number})" for name, number in sorted(first.items()))
-    raise InvalidGraphError(
-        f"The graphs of a list must all be of one kind; got a mixture of {found}. Convert each "
+        first.setdefault(kind.name, number)
+    listed = ", ".join(f"{name} (item {number})" for name, number in sorted(first.items()))
+    return InvalidGraphError(
+        f"The graphs of a list must all be of one kind; got a mixture of {listed}. Convert each "
         "kind with as_graphs and add the batches: as_graphs(a) + as_graphs(b)."
     )
 
@@ -142,7 +203,7 @@ def holds_graphs(column: Any) -> bool:
         return False
     if all(isinstance(item, str) for item in sample):
         return _are_smiles(sample)
-    return any(all(map(is_kind, sample)) for name, is_kind, _ in KINDS if name != "SMILES string")
+    return any(all(map(kind.test, sample)) for kind in KINDS[1:])
 
 
 def _are_smiles(texts: list[str]) -> bool:

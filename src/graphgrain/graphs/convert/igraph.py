@@ -9,7 +9,17 @@ import numpy as np
 
 from ...errors import InvalidGraphError
 from ..batch import GraphBatch
-from .parts import READ_WEIGHTS, Part, as_columns, checked_items, is_from, joined, weights_read
+from .parts import (
+    READ_WEIGHTS,
+    Part,
+    as_columns,
+    checked_items,
+    is_from,
+    joined,
+    label_attribute,
+    requested,
+    weights_read,
+)
 
 
 def is_igraph(x: Any) -> bool:
@@ -44,14 +54,19 @@ def from_igraph(
     """
     graphs = checked_items(graphs, is_igraph, "an igraph graph")
     if vertex_label == "label" and not any("label" in g.vs.attributes() for g in graphs if g.vs):
-        vertex_label = None
+        columns: dict[str, list[Any]] = {}
+        for graph in graphs:
+            for name in graph.vs.attributes():
+                columns.setdefault(name, []).extend(graph.vs[name])
+        size = sum(graph.vcount() for graph in graphs)
+        vertex_label = label_attribute(columns, size, vertex_attributes)
     if edge_label == "label" and not any("label" in g.es.attributes() for g in graphs if g.es):
         edge_label = None
     read = weights_read(edge_label, edge_attributes)
     parts = []
     for number, graph in enumerate(graphs):
-        vertices = graph.vs, f"The vertices of graph {number}"
-        edges = graph.es, f"The edges of graph {number}"
+        vertices = graph.vs, f"the vertices of graph {number}"
+        edges = graph.es, f"the edges of graph {number}"
         parts.append(
             Part(
                 graph.vcount(),
@@ -64,7 +79,8 @@ def from_igraph(
                 graph.es["weight"] if graph.is_weighted() and not read else None,
             )
         )
-    return joined(parts, direction, READ_WEIGHTS)
+    batch = joined(parts, direction, READ_WEIGHTS)
+    return requested(batch, vertex_attributes is not None or edge_attributes is not None)
 
 
 def _column(items: Any, where: str, name: str | None) -> list[Any] | None:
@@ -75,7 +91,8 @@ def _column(items: Any, where: str, name: str | None) -> list[Any] | None:
     if name not in items.attributes():
         there = ", ".join(map(repr, items.attributes())) or "none"
         raise InvalidGraphError(
-            f"{where} have no attribute {name!r} (there are: {there}). Name another attribute."
+            f"Every vertex and edge must have the attribute asked for; {where} have no {name!r} "
+            f"(their attributes: {there}). Set it, or name another attribute."
         )
     return items[name]
 

@@ -9,7 +9,17 @@ import numpy as np
 
 from ...errors import InvalidGraphError, needed
 from ..batch import GraphBatch
-from .parts import READ_WEIGHTS, Part, as_columns, checked_items, is_from, joined, weights_read
+from .parts import (
+    READ_WEIGHTS,
+    Part,
+    as_columns,
+    checked_items,
+    is_from,
+    joined,
+    label_attribute,
+    requested,
+    weights_read,
+)
 
 
 def is_networkx(x: Any) -> bool:
@@ -34,8 +44,11 @@ def from_networkx(
     ----------
     graphs : iterable of networkx graphs
     vertex_label, edge_label : str or None, default="label"
-        Vertex or edge attribute to use as label. With the default, graphs that have no attribute
-        ``"label"`` are unlabelled; any other name must be present on every vertex or edge.
+        Vertex or edge attribute to use as label; any other name than the default must be present
+        on every vertex or edge. With the default, vertices without the attribute ``"label"`` are
+        labelled by their only attribute of strings or small integers if it is called type,
+        element, symbol, kind or name, which a warning says; otherwise a warning lists the
+        attributes, and the graphs are unlabelled. None reads no labels.
     vertex_attributes, edge_attributes : str or list of str, optional
         Attributes to read into ``vertex_attributes`` and ``edge_attributes``: one name whose
         values are numbers or sequences of numbers, or several names whose values are numbers.
@@ -44,7 +57,8 @@ def from_networkx(
         Treatment of directed edges. With ``"ignore"`` directions are dropped, with a warning that
         counts them. With ``"vertices"`` the arc u -> v becomes a path u - tail - head - v with
         two additional vertices, so that every kernel takes the direction into account exactly;
-        labels then become strings.
+        labels then become strings. Paths become three times as long: a kernel that looked three
+        steps far needs a depth of nine.
 
     Returns
     -------
@@ -64,7 +78,12 @@ def from_networkx(
     """
     graphs = checked_items(graphs, is_networkx, "a networkx graph")
     if vertex_label == "label" and not _anywhere("label", (graph.nodes for graph in graphs)):
-        vertex_label = None
+        rows = [data for graph in graphs for _, data in graph.nodes(data=True)]
+        columns: dict[str, list[Any]] = {}
+        for data in filter(None, rows):
+            for name, value in data.items():
+                columns.setdefault(name, []).append(value)
+        vertex_label = label_attribute(columns, len(rows), vertex_attributes)
     if edge_label == "label" and not _anywhere("label", (graph.edges for graph in graphs)):
         edge_label = None
     read = weights_read(edge_label, edge_attributes)
@@ -72,11 +91,11 @@ def from_networkx(
     for number, graph in enumerate(graphs):
         position = {vertex: place for place, vertex in enumerate(graph)}
         vertices = [
-            (f"Vertex {vertex!r} of graph {number}", data)
+            (f"vertex {vertex!r} of graph {number}", data)
             for vertex, data in graph.nodes(data=True)
         ]
         edges = [
-            (f"Edge ({u!r}, {v!r}) of graph {number}", data)
+            (f"edge ({u!r}, {v!r}) of graph {number}", data)
             for u, v, data in graph.edges(data=True)
         ]
         parts.append(
@@ -91,7 +110,8 @@ def from_networkx(
                 None if read else [data.get("weight") for _, data in edges],
             )
         )
-    return joined(parts, direction, READ_WEIGHTS)
+    batch = joined(parts, direction, READ_WEIGHTS)
+    return requested(batch, vertex_attributes is not None or edge_attributes is not None)
 
 
 def to_networkx(graphs: GraphBatch) -> list[Any]:

@@ -10,7 +10,16 @@ import numpy as np
 
 from ...errors import InvalidGraphError, InvalidParameterError
 from ..batch import GraphBatch
-from .parts import as_columns, check_direction, is_sequence, shown, undirected
+from .parts import (
+    as_columns,
+    check_direction,
+    is_sequence,
+    requested,
+    shown,
+    shown_directions,
+    warn_about_ignored,
+    with_arcs,
+)
 
 
 def from_edge_list(
@@ -112,15 +121,12 @@ def from_edge_list(
     edge_labels = None if edge_label is None else _column(edges, edge_label, "edges")
     numbers = _numbers(edges, edge_attributes, "edges")
     arcs = np.array(pairs, dtype=np.int64).reshape(-1, 2)
-    return undirected(
-        np.ones(len(arcs), dtype=bool) if direction == "vertices" else None,
-        np.array(sizes, dtype=np.int64),
-        arcs,
-        labels,
-        edge_labels,
-        attributes,
-        numbers,
-    )
+    counts, free = np.array(sizes, dtype=np.int64), np.ones(len(arcs), dtype=bool)
+    if direction == "ignore":
+        warn_about_ignored(shown_directions(counts, arcs, free))
+    is_arc = free if direction == "vertices" else None
+    batch = with_arcs(is_arc, counts, arcs, labels, edge_labels, attributes, numbers)
+    return requested(batch, attributes is not None or numbers is not None)
 
 
 def _edge_table(edges: Any, source: str, target: str) -> Any:

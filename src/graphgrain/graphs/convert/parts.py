@@ -3,24 +3,28 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from decimal import Decimal
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from ...errors import GraphgrainWarning, InvalidGraphError, InvalidParameterError
-from ..batch import GraphBatch, joined_attributes, running_sum
+from ..batch import GraphBatch, checked_pairs, counted, joined_attributes, running_sum
 
 #: Labels of the vertices that represent the two ends of an arc, and of unlabelled vertices.
 TAIL, HEAD, UNLABELLED = "(tail)", "(head)", "(vertex)"
 
 
+#: What to keep in mind with direction="vertices".
+ARC_LENGTH = "with paths three times as long: choose depths accordingly"
+
+
 class Part(NamedTuple):
     """One graph with vertices 0 to ``size - 1`` and one label or attribute row per vertex or edge.
 
-    In a directed graph, edges point from the first to the second vertex. ``weights`` are edge
-    weights that the caller did not request.
+    In a directed graph, edges point from the first to the second vertex; ``directed`` is None for
+    a list of pairs, which can mean either. ``weights`` are edge weights that were not asked for.
     """
 
     size: int
@@ -29,31 +33,34 @@ class Part(NamedTuple):
     edge_labels: Any = None
     vertex_attributes: Any = None
     edge_attributes: Any = None
-    directed: bool = False
+    directed: bool | None = False
     weights: Any = None
 
 
 def joined(parts: Sequence[Part], direction: str = "ignore", hint: str = "") -> GraphBatch:
     """Join single graphs into a batch, and warn about ignored directions and weights.
 
-    With direction ``"vertices"`` arcs are kept, see :func:`undirected`. ``hint`` is the part of
+    With direction ``"vertices"`` arcs are kept, see :func:`with_arcs`. ``hint`` is the part of
     the warning that explains how to read weights.
     """
     check_direction(direction)
-    edges, base = [np.empty((0, 2), dtype=np.int64)], 0
-    for number, part in enumerate(parts):
-        edges.append(_pairs(part, number) + base)
-        base += part.size
-    pairs = np.concatenate(edges)
-    vertices = [part.size > 0 for part in parts]
-    edgeful = [len(some) > 0 for some in edges[1:]]
-    directed = np.repeat([part.directed for part in parts], [len(some) for some in edges[1:]])
-    directed = directed.astype(bool)
-    one_way = _one_way(pairs, directed) if direction == "ignore" else 0
-    _warn_about_ignored(one_way, _weighted([part.weights for part in parts]), hint)
-    return undirected(
-        directed if direction == "vertices" else None,
-        np.array([part.size for part in parts], dtype=np.int64),
+    lists = [
+        checked_pairs(part.edges, np.array([0, part.size]), f" of graph {number}")
+        for number, part in enumerate(parts)
+    ]
+    sizes = np.array([part.size for part in parts], dtype=np.int64)
+    counts = [len(pairs) for pairs in lists]
+    base = np.repeat(running_sum(sizes)[:-1], counts)
+    pairs = np.concatenate([np.empty((0, 2), dtype=np.int64), *lists]) + base[:, np.newaxis]
+    directed = np.array([-1 if part.directed is None else part.directed for part in parts])
+    directed = np.repeat(directed, counts).astype(int)
+    if direction == "ignore":
+        one_way = _one_way(pairs[directed == 1]) + shown_directions(sizes, pairs, directed < 0)
+        warn_about_ignored(one_way, _weighted([part.weights for part in parts]), hint)
+    vertices, edgeful = [part.size > 0 for part in parts], [count > 0 for count in counts]
+    return with_arcs(
+        directed != 0 if direction == "vertices" else None,
+        sizes,
         pairs,
         _flat([part.labels for part in parts], vertices, "vertex labels"),
         _flat([part.edge_labels for part in parts], edgeful, "edge labels"),
@@ -71,8 +78,8 @@ def check_direction(direction: Any) -> None:
         raise InvalidParameterError(f"direction must be 'ignore' or 'vertices'; got {direction!r}.")
 
 
-def undirected(
-    directed: np.ndarray | None,
+def with_arcs(
+    is_arc: np.ndarray | None,
     sizes: np.ndarray,
     pairs: np.ndarray,
     labels: Any,
@@ -87,10 +94,10 @@ def undirected(
     of the vertices next to them; all three edges have the label and the attributes of the arc.
     Loops, parallel arcs and arcs in both directions remain distinguishable.
 
-    ``directed`` marks the pairs that are arcs; if it is None, all pairs are undirected edges and
+    ``is_arc`` marks the pairs that are arcs; if it is None, all pairs are undirected edges and
     labels are not changed. The other parameters are those of :meth:`GraphBatch.from_edges`.
     """
-    if directed is None:
+    if is_arc is None:
         return GraphBatch.from_edges(
             sizes,
             pairs,
@@ -108,7 +115,7 @@ def undirected(
             f"With direction='vertices' the label {taken!r} is that of the end of an arc; a vertex "
             "has it already. Give the vertex another label."
         )
-    arcs = np.flatnonzero(directed)
+    arcs = np.flatnonzero(is_arc)
     graph = np.searchsorted(offsets, pairs[arcs, 0], side="right") - 1
     arcs = arcs[np.argsort(graph, kind="stable")]
     graph = np.sort(graph, kind="stable")
@@ -119,7 +126,7 @@ def undirected(
     before = running_sum(per_graph)[:-1]
     tail = (begins + sizes)[graph] + 2 * (np.arange(len(arcs)) - before[graph])
     source, target = place[pairs[arcs, 0]], place[pairs[arcs, 1]]
-    kept = np.flatnonzero(~directed)
+    kept = np.flatnonzero(~is_arc)
     rows = np.concatenate((kept, arcs, arcs, arcs))  # original pair of each new edge
     new_pairs = np.concatenate(
         (
@@ -146,14 +153,44 @@ def undirected(
     )
 
 
-def _one_way(pairs: np.ndarray, directed: np.ndarray) -> int:
+def _one_way(arcs: np.ndarray) -> int:
     """Count the arcs whose reverse is missing."""
-    arcs = pairs[directed & (pairs[:, 0] != pairs[:, 1])]
+    arcs = arcs[arcs[:, 0] != arcs[:, 1]]
     if not len(arcs):
         return 0
     base = int(arcs.max()) + 1
     forward, backward = np.unique(arcs[:, 0] * base + arcs[:, 1]), arcs[:, 1] * base + arcs[:, 0]
     return int(np.isin(forward, backward, invert=True).sum())
+
+
+def shown_directions(sizes: np.ndarray, pairs: np.ndarray, free: np.ndarray) -> int:
+    """Count the one-way edges of lists of pairs that show a direction.
+
+    A list of pairs usually means undirected edges, in any order of their ends. Directions show
+    where a graph lists some edges in both directions and others in one, or where two graphs
+    differ in nothing but the directions of their edges.
+    """
+    offsets = running_sum(sizes)
+    pairs = np.unique(pairs[free & (pairs[:, 0] != pairs[:, 1])], axis=0)
+    if not len(pairs):
+        return 0
+    low, high = pairs.min(axis=1), pairs.max(axis=1)
+    count = np.unique(low * offsets[-1] + high, return_inverse=True, return_counts=True)
+    single = (count[2] == 1)[count[1].reshape(-1)]
+    graph = np.searchsorted(offsets, low, side="right") - 1
+    in_both = np.bincount(graph[~single], minlength=len(sizes)) > 0
+    in_one = np.bincount(graph[single], minlength=len(sizes))
+    total = int(in_one[in_both].sum())
+    order = np.lexsort((high, low))
+    ends = np.column_stack((low, high, pairs[:, 0]))[order] - offsets[graph[order]][:, np.newaxis]
+    begins = running_sum(np.bincount(graph, minlength=len(sizes)))
+    sources: dict[tuple[int, bytes], bytes] = {}
+    for number in np.flatnonzero((in_one > 0) & ~in_both).tolist():
+        rows = ends[begins[number] : begins[number + 1]]
+        key = int(sizes[number]), rows[:, :2].tobytes()
+        if sources.setdefault(key, rows[:, 2].tobytes()) != rows[:, 2].tobytes():
+            total += len(rows)
+    return total
 
 
 def _weighted(values: list[Any]) -> int:
@@ -168,22 +205,73 @@ def _weighted(values: list[Any]) -> int:
     return len(weights) if any(weight != weights[0] for weight in weights) else 0
 
 
-def _warn_about_ignored(one_way: int, weights: int, hint: str) -> None:
+def warn_about_ignored(one_way: int, weights: int = 0, hint: str = "") -> None:
     """Warn once for all graphs about ignored directions and weights."""
-    found, ways_out = [], []
+    ignored, ways_out = [], []
     if one_way:
-        found.append(f"the direction of {one_way:,} one-way edge{'s' * (one_way > 1)}")
-        ways_out.append("direction='vertices' keeps directions exactly")
+        ignored.append(f"the direction of {counted(one_way, 'one-way edge')}")
+        ways_out.append(f"direction='vertices' keeps directions exactly, {ARC_LENGTH}")
     if weights:
-        found.append(f"the weight{'s' * (weights > 1)} of {weights:,} edge{'s' * (weights > 1)}")
+        ignored.append(f"the weight{'s' * (weights > 1)} of {counted(weights, 'edge')}")
         ways_out.append(hint)
-    if found:
+    if ignored:
         warnings.warn(
-            f"Graphs are undirected and unweighted here. Ignored: {', '.join(found)} "
+            f"Graphs are undirected and unweighted here. Ignored: {', '.join(ignored)} "
             f"({'; '.join(ways_out)}).",
             GraphgrainWarning,
             stacklevel=4,
         )
+
+
+# -------------------------------------------------------------------- labels and attributes
+
+#: Names under which a lone attribute of strings or small integers is read as vertex label.
+_LABEL_NAMES = ("label", "type", "element", "symbol", "kind", "name")
+#: Vertex attributes that networkx's generators set: positions and parts, no labels.
+_GENERATED = frozenset({"block", "bipartite", "community", "pos", "subset"})
+#: Larger integers are numbers of something rather than kinds.
+_SMALL = 1000
+
+
+def label_attribute(
+    columns: Mapping[str, Sequence[Any]], size: int, read: str | Sequence[str] | None
+) -> str | None:
+    """Choose the attribute that labels the vertices of graphs without the attribute "label".
+
+    ``columns`` are the values of each attribute on the vertices that have it, ``size`` is the
+    number of vertices, and ``read`` the attributes that are read as numbers.
+    """
+    skipped = {*_GENERATED, *([read] if isinstance(read, str) else read or ())}
+    names = [name for name in columns if name not in skipped]
+    usable = [name for name in names if len(columns[name]) == size and _are_kinds(columns[name])]
+    chosen = usable[0] if len(usable) == 1 and usable[0] in _LABEL_NAMES else None
+    if names:
+        warnings.warn(
+            f"The vertices have no attribute 'label'; their attribute {chosen!r} is read as label "
+            "(vertex_label chooses another, vertex_label=None none)."
+            if chosen
+            else "The vertices have no attribute 'label', so that the graphs are unlabelled; their "
+            f"attributes are {', '.join(map(repr, names))}. Choose a label with vertex_label=..., "
+            "read numbers with vertex_attributes=..., or say vertex_label=None.",
+            GraphgrainWarning,
+            stacklevel=3,
+        )
+    return chosen
+
+
+def _are_kinds(values: Sequence[Any]) -> bool:
+    """Return whether values are all strings or all small integers."""
+    types = set(map(type, values))
+    if not all(issubclass(kind, int | np.integer) and kind is not bool for kind in types):
+        return all(issubclass(kind, str) for kind in types)
+    return all(-_SMALL < value < _SMALL for value in values)
+
+
+def requested(graphs: GraphBatch, attributes: bool) -> GraphBatch:
+    """Mark graphs whose attributes the caller asked for: kernels that ignore them say so."""
+    if attributes:
+        graphs.told = set()
+    return graphs
 
 
 # -------------------------------------------------------------------- checks and small helpers
@@ -269,30 +357,6 @@ def as_columns(values: Any, rows: int, where: str) -> np.ndarray:
     if len(table) != rows:
         raise InvalidGraphError(f"{where} needs {rows} rows of attributes; it has {len(table)}.")
     return table
-
-
-def _pairs(part: Part, number: int) -> np.ndarray:
-    pairs = part.edges
-    if not len(pairs):
-        return np.empty((0, 2), dtype=np.int64)
-    try:
-        pairs = np.asarray(pairs)
-    except ValueError:
-        raise InvalidGraphError(
-            f"Edges are pairs of vertex numbers; those of graph {number} are not all of one length."
-        ) from None
-    if pairs.dtype.kind not in "iu" or pairs.ndim != 2 or pairs.shape[1] != 2:
-        raise InvalidGraphError(
-            f"Edges are pairs of vertex numbers; graph {number} has edges of type {pairs.dtype} "
-            f"and shape {pairs.shape}."
-        )
-    outside = np.flatnonzero(((pairs < 0) | (pairs >= part.size)).any(axis=1))
-    if outside.size:
-        raise InvalidGraphError(
-            f"An edge must join vertices of its graph; edge {tuple(pairs[outside[0]].tolist())} "
-            f"of graph {number} points outside its {part.size} vertices, which are counted from 0."
-        )
-    return pairs.astype(np.int64)
 
 
 def _flat(values: list[Any], needed: list[bool], what: str) -> Any:

@@ -13,7 +13,7 @@ import numpy as np
 
 from ...errors import InvalidGraphError, InvalidParameterError
 from ..batch import GraphBatch
-from .parts import Part, as_columns, is_from, is_sequence, joined, shown
+from .parts import Part, as_columns, is_from, is_sequence, joined, requested, shown
 
 _READ_WEIGHTS = "from_adjacency(..., values='attributes') or values='labels' reads weights"
 
@@ -31,7 +31,8 @@ def from_adjacency(
     ----------
     adjacency : iterable of square matrices
         NumPy arrays or SciPy sparse matrices whose nonzero entries are edges. An entry on one
-        side of the diagonal is enough.
+        side of the diagonal is enough; edges without a second one are counted in a warning, as
+        their direction is ignored.
     labels : iterable of sequences, optional
         Vertex labels of each graph.
     values : {"labels", "attributes"}, optional
@@ -62,10 +63,17 @@ def from_adjacency(
             f"Labels are given graph by graph; got {len(label_lists)} for {len(matrices)} graphs."
         )
     parts = [
-        _from_adjacency(matrix, own, number, values)._replace(directed=direction == "vertices")
-        for number, (matrix, own) in enumerate(zip(matrices, label_lists, strict=True))
+        _from_adjacency(matrix, labels, number, values)
+        for number, (matrix, labels) in enumerate(zip(matrices, label_lists, strict=True))
     ]
-    return joined(parts, direction, _READ_WEIGHTS)
+    return requested(joined(parts, direction, _READ_WEIGHTS), values == "attributes")
+
+
+def is_adjacency(x: Any) -> bool:
+    """Return whether ``x`` is a matrix: a SciPy sparse one, or a two-dimensional array."""
+    return hasattr(x, "tocoo") or (
+        isinstance(x, np.ndarray) and x.ndim == 2 and x.dtype.kind != "O"
+    )
 
 
 def is_grakel(x: Any) -> bool:
@@ -99,10 +107,31 @@ def from_grakel(graphs: Iterable[Any]) -> GraphBatch:
     return from_plain([_grakel_parts(graph) if is_grakel(graph) else graph for graph in graphs])
 
 
-def from_plain(items: Iterable[Any]) -> GraphBatch:
+def from_plain(items: Iterable[Any], *, direction: str = "ignore") -> GraphBatch:
     """Convert ``(structure, labels, edge_labels)`` tuples; see :func:`as_graphs`."""
+    items = list(items)
+    if items and all(map(_is_edge, items)):
+        raise InvalidGraphError(
+            f"A graph is a tuple (edges, labels); got pairs like the edges of one graph, such as "
+            f"{items[0]!r}. Write [(edges, labels)], or [(edges, None)] without labels; "
+            "graphgrain.from_edge_list(edges) reads vertices of any names."
+        )
+    if items and all(len(item) and all(map(_is_edge, item)) for item in items):
+        raise InvalidGraphError(
+            "A graph is a tuple (edges, labels); got lists of edges alone, such as "
+            f"{shown(items[0])}. Write [(edges, None) for edges in graphs], or give labels."
+        )
     parts = [_from_tuple(item, number) for number, item in enumerate(items)]
-    return joined(parts, hint=_READ_WEIGHTS)
+    return joined(parts, direction, _READ_WEIGHTS)
+
+
+def _is_edge(x: Any) -> bool:
+    """Return whether ``x`` is a pair of numbers or names."""
+    return (
+        isinstance(x, tuple | list)
+        and len(x) == 2
+        and all(isinstance(end, int | np.integer | str) for end in x)
+    )
 
 
 def is_plain(x: Any) -> bool:
@@ -158,9 +187,9 @@ def _from_numbers(structure: Any, labels: Any, number: int) -> Part:
                 f"{number} has {len(edges)} edges, but a vertex {size - 1}. Count from 0, and "
                 "give labels where there are isolated vertices."
             )
-        return Part(size, edges)
+        return Part(size, edges, directed=None)
     labels = _label_list(labels, None, number)
-    return Part(len(labels), edges, labels)
+    return Part(len(labels), edges, labels, directed=None)
 
 
 def _from_named(structure: Any, labels: Any, edge_labels: Any, number: int) -> Part:
@@ -188,7 +217,8 @@ def _from_named(structure: Any, labels: Any, edge_labels: Any, number: int) -> P
                 f"Every end of an edge must be a vertex; graph {number} has an edge at {end!r}, "
                 "which is not among its vertices and so has no label."
             )
-    part = Part(len(vertices), [(place[u], place[v]) for u, v in edges])
+    pairs = [(place[u], place[v]) for u, v in edges]
+    part = Part(len(vertices), pairs, directed=None)
     if labels is not None:
         values = [labels[vertex] for vertex in vertices]
         table = _rows(values, f"the vertices of graph {number}")
@@ -289,7 +319,8 @@ def _from_adjacency(adjacency: Any, labels: Any, number: int, values: str | None
         adjacency = np.asarray(adjacency)
     if adjacency.ndim != 2 or adjacency.shape[0] != adjacency.shape[1]:
         raise InvalidGraphError(
-            f"An adjacency matrix must be square; graph {number} has shape {adjacency.shape}."
+            f"An adjacency matrix must be square; graph {number} has shape {adjacency.shape}. "
+            "Edges are given as (edges, labels), or (edges, None) without labels."
         )
     if hasattr(adjacency, "tocoo"):
         matrix = adjacency.tocoo(copy=True)
@@ -309,7 +340,8 @@ def _from_adjacency(adjacency: Any, labels: Any, number: int, values: str | None
     edge = entries != 0
     size = adjacency.shape[0]
     edges = np.column_stack((row[edge], column[edge])).astype(np.int64)
-    part = Part(size, edges, None if labels is None else _label_list(labels, size, number))
+    labels = None if labels is None else _label_list(labels, size, number)
+    part = Part(size, edges, labels, directed=True)
     if values == "labels":
         return part._replace(edge_labels=entries[edge].tolist())
     if values == "attributes":

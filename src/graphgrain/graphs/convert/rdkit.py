@@ -204,12 +204,16 @@ def from_smiles(
     pieces = [items[begin : begin + _AT_A_TIME] for begin in range(0, len(items), _AT_A_TIME)]
     parsed = map_processes(partial(parse_molecules, options=options), pieces, n_jobs)
     batches, found = [], []
+
+    def number(place: int) -> str:
+        return f"number {place}, " if len(items) > 1 else ""
+
     with progress_bar(verbose, len(items)) as bar:
         for piece, (graphs, index, problems) in enumerate(parsed):
             begin = piece * _AT_A_TIME
             unreadable.add(
                 [
-                    f"number {begin + place}, {cut(repr(items[begin + place]))}: {reason}"
+                    f"{number(begin + place)}{cut(repr(items[begin + place]))}: {reason}"
                     for place, reason in problems
                 ]
             )

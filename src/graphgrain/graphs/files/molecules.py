@@ -118,7 +118,6 @@ class MoleculeFile(NamedTuple):
     @classmethod
     def opened(cls, path: str | os.PathLike[str], smiles: str | None = None) -> MoleculeFile:
         """Open a file in the format given by its suffix."""
-        rdkit()
         place = text_file(path)
         kind = _kind(place)
         if kind not in KINDS:
@@ -133,6 +132,8 @@ class MoleculeFile(NamedTuple):
             records = table_records(place.name, lines, kind == ".tsv", smiles)
         else:
             records = smiles_records(lines)
+        records = chain(list(islice(records, 1)), records)  # a wrong header is an error here
+        rdkit()
         return cls(place.name, blocks, records)
 
     def problem(self, record: Record, reason: str) -> str:
@@ -410,6 +411,13 @@ def _smiles_column(name: str, header: list[str], smiles: str | None) -> int:
     if smiles is not None:
         raise InvalidParameterError(
             f"The table has no column {smiles!r}; {name} has {', '.join(header[:20])}."
+        )
+    if {"source", "target"} <= {column.lower() for column in header}:
+        raise InvalidFileError(
+            f"{name} is a table of edges: its columns are {', '.join(header[:20])}. Tables of "
+            "edges are read in Python, with graphgrain.from_edge_list(pandas.read_csv(path), "
+            "graph='...'), where graph is the column that says to which graph an edge belongs; "
+            "graphgrain.save_tu writes them as a data set for the command line."
         )
     raise InvalidFileError(
         f"{name}, line 1: no column is called SMILES; there are {', '.join(header[:20])}. Name it "

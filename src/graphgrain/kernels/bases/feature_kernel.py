@@ -171,7 +171,7 @@ class FeatureKernel(GraphKernel):
         return self._counted(as_graphs(X))
 
     def _counted(self, batch: GraphBatch) -> Features:
-        return Features(self.count_features(batch), self._whole_counts)
+        return Features(self.count_features(batch), self._whole_counts, self.similarity)
 
     def _mapped(self, batch: GraphBatch) -> Features:
         return self._counted(batch).mapped(self.counts)

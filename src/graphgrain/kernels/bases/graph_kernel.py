@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from functools import cache, partial
@@ -11,11 +12,14 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeAlias, TypeVar
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from ...core.gram import finish
 from ...core.memory import require_memory
+from ...core.similarity import COSINE
 from ...core.threads import blas_threads, in_one_worker, watched
-from ...errors import InvalidGraphError, InvalidParameterError
+from ...errors import GraphgrainWarning, InvalidGraphError, InvalidParameterError
 from ...graphs.batch import GraphBatch
 from ...graphs.convert.dispatch import as_graphs
+from ...graphs.isomorphism import differ_only_in_edge_labels
 from ...graphs.labels import label_kind
 from ...graphs.processes import progress_bar
 from ...parameters import (
@@ -167,11 +171,38 @@ class GraphKernel(GraphTransformer, ABC, auto_wrap_output_keys=("transform",)):
             raise InvalidGraphError(
                 f"{type(self).__name__} needs at least one graph to fit; got an empty list."
             )
+        self.warn_of_unused(batch)
         self.label_kind_ = batch.label_kind
         self._edge_label_kind = _edge_label_kind(batch)
         self.n_graphs_ = len(batch)
         self._empty = batch.vertex_counts == 0
         self._fitted_with = self._fixed_by_fit()
+
+    def warn_of_unused(self, batch: GraphBatch) -> None:
+        """Say once for each batch and kernel what was asked for and is not used."""
+        name = type(self).__name__
+        if batch.told is not None and "attributes" not in self.sees and name not in batch.told:
+            batch.told.add(name)
+            warnings.warn(
+                f"{name} does not use the attributes that were asked for. "
+                "gg.AttributeBins(on='vertex' or 'edge') makes labels of them "
+                "(edge_labels=True uses those of edges); "
+                "gg.Propagation(attributes=True) and gg.AttributedGraphHopper() use those of "
+                "vertices.",
+                GraphgrainWarning,
+                stacklevel=2,
+            )
+        if "edge labels" not in self.sees and differ_only_in_edge_labels(batch):
+            warnings.warn(
+                f"{name} does not use edge labels, and these graphs differ in nothing else. "
+                + (
+                    "edge_labels=True uses them."
+                    if hasattr(self, "edge_labels")
+                    else "gg.TreePlusPlus(edge_labels=True) does."
+                ),
+                GraphgrainWarning,
+                stacklevel=2,
+            )
 
     def fit_transform(self, X: Any, y: Any = None, **fit_params: Any) -> Output:
         """Fit to the graphs and return their Gram matrix (or features)."""
@@ -308,10 +339,10 @@ class GraphKernel(GraphTransformer, ABC, auto_wrap_output_keys=("transform",)):
         return self._with_empty(self._gram_with_fitted(batch), batch.vertex_counts == 0)
 
     def _with_empty(self, K: np.ndarray, rows: np.ndarray) -> np.ndarray:
-        """Apply the convention for graphs without vertices; ``rows`` marks the empty rows."""
+        """Apply the rule for graphs without vertices; ``rows`` marks the empty rows."""
         if self.similarity != "dot" and (rows.any() or self._empty.any()):
-            K[rows[:, np.newaxis] != self._empty] = 0.0
-            K[rows[:, np.newaxis] & self._empty] = 1.0
+            without_overlap = finish(np.zeros_like(K), ~rows, ~self._empty, False, COSINE, None)
+            np.copyto(K, without_overlap, where=rows[:, np.newaxis] | self._empty)
         return K
 
     @abstractmethod
@@ -328,19 +359,20 @@ class GraphKernel(GraphTransformer, ABC, auto_wrap_output_keys=("transform",)):
 
 
 def normalized(K: np.ndarray, left: np.ndarray, right: np.ndarray | None = None) -> np.ndarray:
-    """Compute ``K[i, j] / sqrt(left[i] * right[j])`` for kernels without explicit features.
+    """Return the cosine similarities of kernel values, given the self-similarities of both sides.
 
-    ``left`` and ``right`` are self-similarities. If ``right`` is omitted the matrix is square and
-    its diagonal is set to 1. Graphs with self-similarity 0 have similarity 1 with each other and 0
-    with all others, never NaN.
+    If ``right`` is omitted the matrix is square and its diagonal is set to 1.
     """
-    other = left if right is None else right
-    with np.errstate(over="ignore"):
-        roots = np.sqrt(np.outer(left, other))
-    huge = np.isinf(roots)
-    roots[huge] = np.outer(np.sqrt(left), np.sqrt(other))[huge]
-    result = np.divide(K, roots, out=np.zeros_like(K, dtype=np.float64), where=roots > 0)
-    result[np.outer(left == 0, other == 0)] = 1.0
+    # Dividing by even powers of two is exact, and products of huge or tiny values stay finite.
+    rows, columns = (np.frexp(own)[1] // 2 for own in (left, left if right is None else right))
+    result = finish(
+        np.ldexp(K, -np.add.outer(rows, columns)),
+        np.ldexp(left, -2 * rows),
+        np.ldexp(left if right is None else right, -2 * columns),
+        False,
+        COSINE,
+        None,
+    )
     if right is None:
         np.fill_diagonal(result, 1.0)
     return result
