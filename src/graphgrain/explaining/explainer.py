@@ -55,10 +55,9 @@ def explain(
         For more than two classes, the class to explain; by default the predicted class of each
         graph. For multi-output regression, the index of the target (also of its uncertainty).
     of : {"decision", "uncertainty"}, default="decision"
-        Quantity to explain. "uncertainty" is the variance of a :class:`GraphRegressor`'s
-        prediction (for a :class:`GraphClassifier` that of its score, in units of the kernel):
-        patterns that are new or rare in training increase it, patterns shared with training
-        graphs reduce it.
+        Quantity to explain. "uncertainty" is log sigma, the logarithm of the size of errors that
+        the model expects (for a :class:`GraphClassifier` those of its score): patterns of training
+        graphs with large held-out errors, and rare ones, increase it.
     share : {"path", "tree"}, optional
         How the contribution of an occurrence is distributed over vertices and edges, equally over
         all shortest paths that spell the pattern:
@@ -127,12 +126,12 @@ def explain_outputs(
     share = share or ("tree" if is_classifier(model) else "path")
     form = linear_form(model)
     read = form.read(graphs)
-    batch, columns = read.batch, read.columns
+    batch = read.batch
     wanted = None if every else _wanted(form, target, is_classifier(model))
     if not len(batch):
         return []
-    biases, factors, own_values, predictions = form.evaluate(batch)
-    beside = np.broadcast_to(form.columns(columns), biases.shape)
+    biases, factors, own_values, predictions, columns = form.evaluate(read)
+    beside = np.broadcast_to(columns, biases.shape)
     factors = np.broadcast_to(factors, biases.shape)
     sums = biases + beside
     result: list[list[Explanation]] = []
@@ -218,61 +217,46 @@ def _wanted(form: LinearForm, target: Any, is_classification: bool) -> int | Non
 def explain_uncertainty(
     model: Any, graphs: Any, target: Any, share: str, n_jobs: int | None
 ) -> list[Explanation]:
-    """Explain the variance of predictions as a sum over patterns.
-
-    The variance of a Gaussian process at a graph x is k(x, x) - k(x)' v plus the contributions of
-    intercept and noise, with v = A^-1 k(x). Both k(x, x) and k(x)' v are sums over the patterns
-    of x: the former by the share of each pattern in the self-similarity of x, the latter as the
-    decision of a machine with coefficients v.
-    """
+    """Explain log sigma, the logarithm of the size of errors, as a sum over patterns."""
     if not isinstance(model, GraphEstimator):
         raise InvalidParameterError(
             "of='uncertainty' needs a GraphRegressor or a GraphClassifier; got "
             f"{type(model).__name__}."
         )
     check_is_fitted(model, "machine_")
-    if is_classifier(model) and target is not None:
-        raise InvalidParameterError(
-            "The uncertainty of a classifier is the same for all its classes; got "
-            f"target={target!r}. Leave it out."
-        )
-    output = 0 if is_classifier(model) else _wanted(linear_form(model), target, False) or 0
-    read = model._read(graphs)
-    batch = read.batch
-    (there, posterior), machine = model._process(output), model._similar_to()
-    variance, noise = model._process_units(output)
-    of_graphs = 1.0 - model._column_share_
-    influences, totals = np.zeros((len(batch), machine.n_graphs)), np.empty(len(batch))
-    for here, counted, some in model._counted_blocks(read):
-        K, own = model._pair_similarities(counted, some)
-        K = K[:, there]
-        v = posterior.influence(K)
-        influences[here, there], totals[here] = v, posterior.variance(K, own, v) * variance
-    # Patterns are known from all training graphs; the process may compare with only some of them.
-    compared = dict(zip(map(id, model.machine_.terms), machine.terms, strict=True))
+    form = linear_form(model)
+    wanted = _wanted(form, target, is_classifier(model))
+    read = model.count(graphs)
+    decisions = model.pattern_sums(read).values
+    sums = model.pattern_sums(read, of="uncertainty")
     result = []
-    for number, (graph, parts) in enumerate(_opened(model.machine_.terms, batch, n_jobs)):
-        v, total = influences[[number]], float(totals[number])
+    for number, (graph, parts) in enumerate(_opened(sums.terms, read.batch, n_jobs)):
+        output = wanted
+        if output is None:
+            output = int(decisions[number].argmax())
+        coefficients, factor = sums.of(number)[[output]], sums.factors[number, output]
         levels = []
         for found, terms in parts:
             added = [
                 [
-                    more - less
-                    for less, more in zip(
-                        compared[id(fitted)].contributions(found.counted, v),
-                        compared[id(fitted)].own_contributions(found.counted),
+                    part + factor * itself
+                    for part, itself in zip(
+                        fitted.contributions(found.counted[: fitted.term.n_levels], coefficients),
+                        fitted.own_contributions(found.counted[: fitted.term.n_levels]),
                         strict=True,
                     )
                 ]
                 for fitted in terms
             ]
-            levels += found.levels(added, of_graphs * variance, terms)
+            levels += found.levels(added, 1.0, terms)
+        total = float(sums.values[number, output])
+        beside = float(sums.columns[number, output])
         patterns = float(sum(part.contributions.sum() for part in levels))
         result.append(
             Explanation(
-                total + noise,
-                total + noise - patterns,
-                0.0,
+                total,
+                total - beside - patterns,
+                beside,
                 *shared_values(graph, levels, share),
                 prediction=None,
                 target="unsure",

@@ -41,7 +41,8 @@ from ..kernels.bases.feature_kernel import FeatureKernel, check_explicit
 from ..kernels.bases.graph_kernel import GraphKernel
 from ..kernels.features import FeatureColumns, Features, columns_of_hashes
 from ..learning.estimator import CountedGraphs, GraphEstimator
-from ..learning.machine import FittedTerm, PatternWeights, Source, Term
+from ..learning.machine import FittedTerm, PatternWeights
+from ..learning.terms import Source, Term
 from ..views.base import seen_through
 
 #: Maximum relative difference between the model's values and the sums of contributions.
@@ -57,6 +58,7 @@ class Evaluated(NamedTuple):
     values: np.ndarray | None
     #: Class of each graph (None for regression); if None, the class with the largest decision.
     predictions: list[Any] | None
+    columns: Any = 0.0  # contribution of the columns of a table, (graphs, outputs)
 
 
 @dataclass(frozen=True)
@@ -67,11 +69,9 @@ class LinearForm:
     two_classes: tuple[Any, Any] | None  # classes of negative and positive values, if binary
     terms: Sequence[Any]  # FittedTerm or PatternWeights
     coefficients: Any  # of the terms: (outputs, training graphs), or None
-    evaluate: Callable[[GraphBatch], Evaluated]
+    evaluate: Callable[[CountedGraphs], Evaluated]
     #: Converts user input to graphs and table columns.
     read: Callable[[Any], CountedGraphs] = lambda X: CountedGraphs(as_graphs(X), {})
-    #: Contribution of the table columns; a single 0 if they are unused.
-    columns: Callable[[dict[str, np.ndarray]], Any] = lambda table: 0.0
 
     @property
     def classes(self) -> list[Any]:
@@ -112,23 +112,18 @@ def linear_form(model: Any) -> LinearForm:
 
 
 def _of_estimator(model: GraphEstimator) -> LinearForm:
-    """Express an estimator by its machine: log-odds of classes, or values on the training scale."""
+    """Express an estimator by its machine: log-odds of classes, or values."""
     check_is_fitted(model, "machine_")
     machine = model.machine_
-    factors, shifts = model._explained_units()
     outputs, two = _meaning(model, machine.n_outputs)
-    bias = machine.intercept * factors + shifts
 
-    def evaluate(batch: GraphBatch) -> Evaluated:
-        predictions = None if is_classifier(model) else [None] * len(batch)
-        biases = np.tile(bias, (len(batch), 1))
-        return Evaluated(biases, factors[np.newaxis], None, predictions)
-
-    def columns(table: dict[str, np.ndarray]) -> Any:
-        return 0.0 if machine.columns is None else machine.columns.values(table) * factors
+    def evaluate(read: CountedGraphs) -> Evaluated:
+        sums = model.pattern_sums(read)
+        predictions = None if is_classifier(model) else [None] * len(read)
+        return Evaluated(sums.biases, np.ones((1, 1)), None, predictions, sums.columns)
 
     return LinearForm(
-        outputs, two, machine.terms, machine.coefficients, evaluate, model._read, columns
+        outputs, two, machine.pattern_terms, machine.coefficients, evaluate, model.count
     )
 
 
@@ -175,7 +170,8 @@ def _of_pipeline(model: Pipeline) -> LinearForm:
     pulled = pull_back(between, coefficients, intercept)
     after = model[place + 1 :]
 
-    def evaluate(batch: GraphBatch) -> Evaluated:
+    def evaluate(read: CountedGraphs) -> Evaluated:
+        batch = read.batch
         X = kernel.transform(seen_through(view, batch))
         norms = row_norms(between, pulled.normalisers, X)
         # products of the first 0, 1, ... row scales of each graph

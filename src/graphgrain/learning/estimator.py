@@ -52,6 +52,7 @@ from .machine import Machine, fitted_term
 from .sigma import MOST_GRAPHS as MOST_JUDGED
 from .sigma import Compared, Sigma, copies, learn_sigma, nearest_others
 from .solver import GRID, LANDMARKS, MOST_DENSE, Posterior, best_alpha, solve_large
+from .sums import PatternSums, columns_part, decision_sums, sigma_sums
 from .terms import KernelRule, as_list, term_table, terms_of
 
 #: Up to this number of training graphs, BLAS uses one thread.
@@ -603,6 +604,55 @@ class GraphEstimator(Declared, BaseEstimator):
             label = batch.label_table[code]
             reasons[number] = f"no training graph has the label {label}"
         return reasons
+
+    # ---------------------------------------------------------------- explaining
+
+    def pattern_sums(
+        self, X: Any, of: str = "decision", held_out: bool = False
+    ) -> PatternSums:
+        """Return decisions or log sigma as sums over the patterns of graphs; for ``explain``.
+
+        Parameters
+        ----------
+        X : as in :meth:`fit`
+        of : {"decision", "uncertainty"}
+        held_out : bool
+            Whether decisions for training graphs are those of the model without them.
+        """
+        counted = self.count(X)
+        compared = self._compared(counted)
+        known = compared.similarity >= EQUAL
+        if of == "uncertainty":
+            return sigma_sums(self.machine_, self._sigma, counted, compared, known)
+        sums = decision_sums(self.machine_, counted, compared, known)
+        return self._without_themselves(sums, counted, compared) if held_out else sums
+
+    def _without_themselves(
+        self, sums: PatternSums, counted: CountedGraphs, compared: Compared
+    ) -> PatternSums:
+        """Replace the coefficients for training graphs by those of models without them."""
+        machine = self.machine_
+        coefficients = np.tile(machine.coefficients, (len(counted), 1, 1))
+        biases = sums.biases.copy()
+        for graph in np.flatnonzero(sums.in_training).tolist():
+            members = np.flatnonzero(self._groups == self._groups[compared.nearest[graph]])
+            for output in range(machine.n_outputs):
+                rows, process = self._posterior(output)
+                without, intercept = process.without(
+                    machine.coefficients[[output]][:, rows],
+                    machine.intercept[[output]],
+                    np.flatnonzero(np.isin(rows, members)),
+                )
+                coefficients[graph, output, rows] = without[0]
+                biases[graph, output] = intercept[0]
+        counts = counted.features
+        assert counts is not None
+        K = machine.compare(counts, self.n_jobs)
+        values = np.einsum("gi,goi->go", K, coefficients) + biases
+        columns = columns_part(machine, counts, coefficients, np.zeros_like(biases))
+        return replace(
+            sums, coefficients=coefficients, biases=biases, values=values, columns=columns
+        )
 
     # ---------------------------------------------------------------- models of the closed form
 
