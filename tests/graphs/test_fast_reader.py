@@ -171,7 +171,7 @@ def test_a_bar_only_if_asked_for(capsys):
     gg.from_smiles(["CCO"] * 3)
     assert capsys.readouterr().err == ""
     gg.from_smiles(["CCO"] * 3, verbose=True)
-    assert "3.00/3.00" in capsys.readouterr().err
+    assert "100% 3/3" in capsys.readouterr().err
 
 
 def test_the_death_of_a_worker(tmp_path):

@@ -21,7 +21,6 @@ from graphgrain.errors import (
     InvalidParameterError,
 )
 
-from .. import real_data
 from .graph_strategies import batches
 
 
@@ -92,18 +91,13 @@ def peak_memory(chunks) -> int:
 
 
 def test_memory_does_not_grow_with_the_number_of_graphs(tmp_path):
-    """Ten times the graphs, the same peak: in a generator, and in files."""
+    """Ten times the graphs, the same peak: in a generator, and in a file of molecules."""
 
     def stream(count):
         return gg.as_chunks((([(0, 1)], [n % 7, 1]) for n in range(count)), chunk_size=100)
 
     peak_memory(stream(300))  # what is imported at the first call
     assert peak_memory(stream(5_000)) < 1.5 * peak_memory(stream(500))
-    for name, graphs in (("A", 500), ("B", 5_000)):
-        pairs = np.arange(2 * graphs).reshape(-1, 2)
-        gg.save_tu(tmp_path / name, gg.GraphBatch.from_edges([2] * graphs, pairs))
-    peaks = [peak_memory(gg.as_chunks(tmp_path / name, chunk_size=50)) for name in "AAB"]
-    assert peaks[2] < 1.5 * peaks[1]
     pytest.importorskip("rdkit")
     for name, lines in (("a.smi", 500), ("b.smi", 5_000)):
         (tmp_path / name).write_text("CCO name\n" * lines)
@@ -190,65 +184,6 @@ def test_data_sets_in_tu_format(batch, chunk_size, zipped):
     whole = gg.GraphBatch.concatenate([chunk.graphs for chunk in chunks])
     for one, other in zip(whole, graphs, strict=True):
         assert one == other
-
-
-@pytest.mark.parametrize("name", ["MUTAG", "ENZYMES", "BZR_MD"])
-def test_real_data_sets_in_chunks(name):
-    expected, y = real_data.load(name)
-    chunks = list(gg.as_chunks(real_data.FOLDER / f"{name}.zip", chunk_size=50))
-    assert gg.GraphBatch.concatenate([chunk.graphs for chunk in chunks]) == expected
-    assert np.concatenate([chunk.columns["target"] for chunk in chunks]).tolist() == y.tolist()
-
-
-def write_tu(folder, **files):
-    folder.mkdir()
-    for part, text in files.items():
-        (folder / f"X_{part}.txt").write_text(text)
-    return folder
-
-
-TWO = {"A": "1,2\n2,1\n\n3,4\n", "graph_indicator": "1\n1\n2\n2\n", "graph_labels": "5\n6\n"}
-
-
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        ({"A": "3,4\n1,2\n"}, r"X_A.txt: reading in chunks needs vertices and edges in the order"),
-        ({"A": "1,3\n"}, "no edge from one graph to another"),
-        ({"A": "1,2\n4,5\n"}, r"X_A.txt: reading in chunks"),
-        ({"A": "1,2\n0,1\n"}, r"X_A.txt, line 2: vertices are numbered from 1; the line is '0,1'"),
-        ({"A": "1,2\n2,1\n\n3,x\n"}, r"X_A.txt, line 4: an integer is expected; found 'x'"),
-        ({"graph_indicator": "1\n2\n1\n2\n"}, r"graph_indicator.txt: reading in chunks"),
-        ({"graph_indicator": "1\n1\n3\n3\n"}, r"'empty_graphs' must list .*\[2\] have none"),
-        ({"graph_labels": "5\n"}, r"vertices for graph 2.*1 classes"),
-        ({"graph_labels": "5\n6\n7\n"}, r"'empty_graphs' must list.*\[3\] have none"),
-        ({"node_labels": "1\n2\n3\n"}, r"node_labels.txt must have a line for each of the 2 vert"),
-        ({"node_labels": "1\n" * 5}, r"node_labels.txt must have a line.*it has more \(line 5\)"),
-        ({"node_labels": "1\n1\nx\n1\n"}, r"node_labels.txt, line 3: an integer is expected"),
-    ],
-)
-def test_tu_files_with_mistakes(tmp_path, change, message):
-    folder = write_tu(tmp_path / "X", **(TWO | change))
-    with pytest.raises(InvalidFileError, match=message):
-        list(gg.as_chunks(folder, chunk_size=1))
-
-
-@pytest.mark.parametrize("number", ["7", "9" * 400])
-def test_an_empty_graph_beyond_the_end(tmp_path, number):
-    """It was an endless stream of chunks without graphs."""
-    folder = write_tu(tmp_path / "X", A="1,2\n", graph_indicator="1\n1\n")
-    (folder / "X_graphgrain.json").write_text(f'{{"empty_graphs": [{number}]}}')
-    with pytest.raises(InvalidFileError, match=rf"'empty_graphs' must.*\[{number}\] are listed"):
-        list(gg.as_chunks(folder, chunk_size=1))
-
-
-def test_tu_files_are_not_read_ahead(tmp_path):
-    """The first chunk is there although the rest is nonsense."""
-    folder = write_tu(tmp_path / "X", **(TWO | {"graph_labels": "5\nnonsense\n"}))
-    stream = gg.as_chunks(folder, chunk_size=1)
-    assert next(stream).columns["target"].tolist() == [5]
-    with pytest.raises(InvalidFileError, match=r"graph_labels.txt, line 2"):
-        next(stream)
 
 
 @pytest.mark.parametrize(

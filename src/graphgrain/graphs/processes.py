@@ -9,12 +9,14 @@ workers of a killed process would wait for work for minutes and keep its standar
 
 from __future__ import annotations
 
+import math
 import os
 import threading
+import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
-from typing import Any, TypeVar
+from typing import Any, ClassVar, Self, TypeVar
 
 from ..errors import WorkerError
 
@@ -135,6 +137,76 @@ def _end_with_parent(lifeline: Any) -> None:
     threading.Thread(target=wait, daemon=True).start()
 
 
+class ProgressBar:
+    """A bar in the display of this process, from ``delay`` seconds after its creation on.
+
+    All bars, nested or of several threads, share one display of rich on standard error, which
+    ends with the last of them. The methods are those that pooch calls.
+    """
+
+    _lock = threading.Lock()
+    _display: ClassVar[Any] = None  # rich's Progress
+    _shown: ClassVar[int] = 0
+
+    def __init__(self, total: int | None, label: str, delay: float, completed: int) -> None:
+        self.total, self.completed, self._label = total, completed, label
+        self._begin = time.monotonic() + delay
+        self._task: Any = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
+
+    def update(self, count: int) -> None:
+        """Count more finished items."""
+        self.completed += count
+        if time.monotonic() < self._begin:
+            return
+        with self._lock:
+            if self._task is None:
+                self._show()
+            self._display.update(self._task, completed=self.completed, total=self.total)
+
+    def reset(self) -> None:
+        """Count from 0 again."""
+        self.completed = 0
+
+    def close(self) -> None:
+        """Stop the clock of the bar; with the last bar the display ends."""
+        with self._lock:
+            if self._task is None:
+                return
+            self._display.stop_task(self._task)
+            self._task = None
+            ProgressBar._shown -= 1
+            if not self._shown:
+                self._display.stop()
+                ProgressBar._display = None
+
+    def _show(self) -> None:
+        from rich import progress
+        from rich.console import Console
+
+        if self._display is None:
+            display = progress.Progress(
+                progress.TextColumn("{task.description}", markup=False),
+                progress.BarColumn(),
+                progress.TaskProgressColumn(),
+                progress.MofNCompleteColumn(),
+                progress.TimeElapsedColumn(),
+                progress.TimeRemainingColumn(),
+                console=Console(stderr=True),
+                redirect_stdout=False,
+                redirect_stderr=False,
+            )
+            display.start()
+            ProgressBar._display = display
+        self._task = self._display.add_task(self._label, total=self.total)
+        ProgressBar._shown += 1
+
+
 def progress_bar(
     verbose: int,
     total: int | None,
@@ -142,19 +214,10 @@ def progress_bar(
     description: str | None = None,
     delay: float = 0.0,
     initial: int = 0,
-) -> Any:
-    """Return a tqdm bar that appears after ``delay`` seconds, or never if ``verbose`` is 0.
+) -> ProgressBar:
+    """Return a bar that appears after ``delay`` seconds, or never if ``verbose`` is 0.
 
     ``initial`` items were finished by an earlier run.
     """
-    from tqdm import tqdm
-
-    return tqdm(
-        desc=description,
-        total=total,
-        initial=initial,
-        unit=f" {unit}",
-        unit_scale=True,
-        delay=delay,
-        disable=not verbose,
-    )
+    label = f"{description}, {unit}" if description else unit
+    return ProgressBar(total, label, delay if verbose else math.inf, initial)

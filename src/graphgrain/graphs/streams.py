@@ -58,8 +58,8 @@ def as_chunks(source: Any, *, chunk_size: int = CHUNK_SIZE, **options: Any) -> I
     Parameters
     ----------
     source : path, GraphBatch or iterable
-        - the path of a file of molecules (see :func:`iter_molecules`) or of a data set in TU
-          format (see :func:`load_tu`), both read incrementally, or of a Matlab file,
+        - the path of a file of molecules, read incrementally (see :func:`iter_molecules`), or of
+          a data set in TU format or a Matlab file, read as a whole (see :func:`load_tu`),
         - a GraphBatch,
         - any iterable, including generators, of graphs that :func:`as_graphs` accepts, of
           GraphBatches or of chunks.
@@ -141,14 +141,13 @@ def join_chunks(chunks: Sequence[Chunk]) -> Chunk:
 def _file_chunks(path: Path, chunk_size: int, options: dict[str, Any]) -> Iterator[Chunk]:
     from .files.matlab import load_mat
     from .files.molecules import is_molecule_file, iter_molecules
-    from .files.tu import iter_tu
+    from .files.tu import load_tu
 
     if is_molecule_file(path):
         return iter_molecules(path, chunk_size=chunk_size, **options)
-    if path.name.lower().removesuffix(".gz").endswith(".mat"):
-        graphs, y = load_mat(path, **options)
-        return cut([Chunk(graphs, {} if y is None else {"target": y})], chunk_size)
-    return iter_tu(path, chunk_size=chunk_size, **options)
+    is_mat = path.name.lower().removesuffix(".gz").endswith(".mat")
+    graphs, y = (load_mat if is_mat else load_tu)(path, **options)
+    return cut([Chunk(graphs, {} if y is None else {"target": y})], chunk_size)
 
 
 def _converted(source: Iterable[Any], chunk_size: int) -> Iterator[Chunk]:

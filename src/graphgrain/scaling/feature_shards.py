@@ -18,7 +18,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from functools import partial
 from itertools import islice
 from pathlib import Path
@@ -57,6 +57,10 @@ FEATURE_COLUMNS, FEATURE_VALUES = "feature_columns", "feature_values"
 MANIFEST = "_features.json"
 SHARD_SIZE = 20_000
 _VERSION = 3
+_GRAPH_ARRAYS = (
+    *("offsets", "indptr", "indices", "labels", "edge_labels"),
+    *("vertex_attributes", "edge_attributes"),
+)
 _AGAIN = "Make the features again with the same call, which computes only what is missing"
 
 
@@ -76,7 +80,7 @@ class Shard(NamedTuple):
     columns: dict[str, np.ndarray]
 
 
-class FeatureShards(Sequence[Shard]):
+class FeatureShards:
     """Features in a folder, read shard by shard; see :func:`load_features`.
 
     Attributes
@@ -112,12 +116,13 @@ class FeatureShards(Sequence[Shard]):
         rows, columns = self.shape
         return (
             f"FeatureShards({counted(len(self), 'shard')}, {counted(rows, 'row')}, "
-            f"{counted(columns, 'column')}, {self.manifest['kernel']['class']})"
+            f"{counted(columns, 'column')}, {self.manifest['kernel']})"
         )
 
-    def __getitem__(self, number: Any) -> Any:
-        if isinstance(number, slice):
-            return [self[index] for index in range(*number.indices(len(self)))]
+    def __iter__(self) -> Iterator[Shard]:
+        return map(self.__getitem__, range(len(self)))
+
+    def __getitem__(self, number: int) -> Shard:
         if not -len(self) <= number < len(self):
             raise IndexError(f"Shard {number} is out of range: there are {len(self)}.")
         number %= len(self)
@@ -125,16 +130,13 @@ class FeatureShards(Sequence[Shard]):
         receipt, X, columns = read_shard(path, self.manifest["n_features"])
         if receipt != self.manifest["shards"][number]:
             raise InvalidFileError(f"{str(path)!r} is not the shard that was written. {_AGAIN}.")
-        blank = np.full(X.shape[0], "", dtype=str)
+        blank = np.full(X.shape[0], "", dtype=str)  # a shard can lack columns of other shards
+        kinds = self.manifest["columns"].items()
         try:
-            # a shard can lack columns of other shards
-            numeric = {
-                name: _converted(columns.get(name, blank), kind)
-                for name, kind in self.manifest["columns"].items()
-            }
+            values = {name: _converted(columns.get(name, blank), kind) for name, kind in kinds}
         except ValueError as error:
             raise InvalidFileError(f"{str(path)!r} cannot be read: {error}. {_AGAIN}.") from None
-        return Shard(X, numeric)
+        return Shard(X, values)
 
 
 def load_features(folder: str | os.PathLike[str]) -> FeatureShards:
@@ -247,13 +249,15 @@ def save_features(
     kernel = hashing_kernel(kernel, n_features)
     options = LabelOptions.of(labels)
     file, inputs = _inputs(source, int(shard_size), smiles, options)
+    description = kernel_to_json(kernel, leave_out=OUTPUT_PARAMETERS)
     settings = {
         "version": _VERSION,
-        "kernel": kernel_to_json(kernel, leave_out=OUTPUT_PARAMETERS),
+        "kernel": description["class"],
+        **description["parameters"],
         "n_features": int(n_features),
         "shard_size": int(shard_size),
-        "labels": options._asdict() if file else None,
         "smiles": smiles,
+        **(options._asdict() if file else {}),
     }
     place = Path(folder).absolute()  # worker processes may have another working directory
     _begin(place, settings)
@@ -277,10 +281,14 @@ def save_features(
     for path in [*place.glob("shard-*.parquet"), *place.glob(".*.part")]:
         if path.name not in finished:
             delete_if_free(path)
+    kinds = [receipt["columns"] for receipt in receipts if receipt["rows"]]
+    names = dict.fromkeys(name for columns in kinds for name in columns)
     summary = {
         "rows": sum(receipt["rows"] for receipt in receipts),
         "skipped": unreadable.count,
-        "columns": _joined_kinds([r["columns"] for r in receipts if r["rows"]]),
+        "columns": {
+            name: _joined_kind({columns.get(name, "") for columns in kinds}) for name in names
+        },
         "shards": receipts,
     }
     return _write_manifest(place, {**settings, "complete": True, **summary})
@@ -375,21 +383,15 @@ def _finished_shard(
 def _digest(settings: str, content: list[Record] | Chunk) -> str:
     """Return the SHA-256 of the settings and the input of a shard."""
     digest = hashlib.sha256(settings.encode())
-    if isinstance(content, Chunk):
-        graphs, columns = content
-        arrays: Sequence[Any] = (
-            graphs.offsets, graphs.indptr, graphs.indices, graphs.labels, graphs.edge_labels,
-            graphs.vertex_attributes, graphs.edge_attributes, *columns.values(),
-        )  # fmt: skip
-        digest.update(repr(list(columns)).encode())
-        for array in arrays:
-            if array is None or array.dtype.kind in "OU":
-                digest.update(repr(None if array is None else array.tolist()).encode())
-            else:
-                digest.update(f"{array.dtype}{array.shape}".encode() + array.tobytes())
-    else:
-        for record in content:
-            digest.update(repr(tuple(record)).encode())
+    if not isinstance(content, Chunk):
+        digest.update(repr(content).encode())
+        return digest.hexdigest()
+    graphs, columns = content
+    arrays: dict[str, Any] = {name: getattr(graphs, name) for name in _GRAPH_ARRAYS} | columns
+    for name, array in arrays.items():
+        digest.update(f"{name} {getattr(array, 'dtype', None)}{np.shape(array)}".encode())
+        numeric = array is not None and array.dtype.kind not in "OU"
+        digest.update(array.tobytes() if numeric else repr(np.array(array).tolist()).encode())
     return digest.hexdigest()
 
 
@@ -491,22 +493,14 @@ def _begin(folder: Path, settings: dict[str, Any]) -> None:
                 "features. Choose another."
             )
     else:
-        present = _flat({name: manifest.get(name) for name in settings})
-        for name, value in _flat(json.loads(json.dumps(settings))).items():
-            if present.get(name) != value:
+        for name, value in json.loads(json.dumps(settings)).items():
+            if manifest.get(name) != value:
                 raise InvalidParameterError(
-                    f"The folder {str(folder)!r} holds features with {name}={present.get(name)!r}; "
-                    f"requested is {value!r}. Use the same settings to resume, or another folder."
+                    f"The folder {str(folder)!r} holds features with {name}="
+                    f"{manifest.get(name)!r}; requested is {value!r}. Use the same settings to "
+                    "resume, or another folder."
                 )
     _write_manifest(folder, {**settings, "complete": False})
-
-
-def _flat(settings: dict[str, Any]) -> dict[str, Any]:
-    """Flatten nested settings (the kernel's parameters, the labels)."""
-    flat: dict[str, Any] = {}
-    for name, value in settings.items():
-        flat |= _flat(value) if isinstance(value, dict) else {name: value}
-    return flat
 
 
 def _write_manifest(folder: Path, manifest: dict[str, Any]) -> dict[str, Any]:
@@ -528,11 +522,11 @@ def _read_manifest(folder: Path) -> dict[str, Any] | None:
     try:
         manifest = json.loads(path.read_bytes())
         version, complete = manifest["version"], manifest["complete"]
-        if version == _VERSION and complete is True:
+        if version == _VERSION and complete:
             rows = sum(receipt["rows"] for receipt in manifest["shards"])
             if rows != manifest["rows"] or not 0 < manifest["n_features"] < 2**31:
                 raise ValueError("its sizes contradict each other")
-            str(manifest["kernel"]["class"]), dict(manifest["columns"])
+            dict(manifest["columns"])
     except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
         raise InvalidFileError(
             f"{str(path)!r} is damaged ({error!r}). Make the features again in another folder."
@@ -549,35 +543,27 @@ def _read_manifest(folder: Path) -> dict[str, Any] | None:
 
 
 def _kind(values: np.ndarray) -> str:
-    """Return the type of a column of a shard: integer, number, text or blank."""
-    numeric = values.dtype.kind in "if" and values.ndim == 1
-    converted = values if numeric else typed(_as_text(values.tolist()))
-    if converted.dtype.kind in "if":
-        return "integer" if converted.dtype.kind == "i" else "number"
-    return "text" if any(str(value) for value in converted.tolist()) else "blank"
+    """Return the type of a column of a shard: NumPy's letter, or nothing if all are blank."""
+    if values.dtype.kind in "if" and values.ndim == 1:
+        return values.dtype.kind
+    converted = typed(_as_text(values.tolist()))
+    return converted.dtype.kind if any(map(str, converted.tolist())) else ""
 
 
-def _joined_kinds(shards: list[dict[str, str]]) -> dict[str, str]:
-    """Combine the types of the columns of all shards."""
-    joined = {}
-    for name in dict.fromkeys(name for columns in shards for name in columns):
-        kinds = {columns.get(name, "blank") for columns in shards}
-        number = "integer" if kinds == {"integer"} else "number"
-        joined[name] = "text" if "text" in kinds or kinds == {"blank"} else number
-    return joined
-
-
-def _as_text(values: list[Any]) -> np.ndarray:
-    return np.array(["" if value is None else str(value) for value in values], dtype=str)
+def _joined_kind(kinds: set[str]) -> str:
+    """Combine the types of a column in all shards; blanks are NaN beside numbers."""
+    if "U" in kinds or kinds == {""}:
+        return "U"
+    return "i" if kinds == {"i"} else "f"
 
 
 def _converted(values: np.ndarray, kind: str) -> np.ndarray:
     """Convert text to integers or floats if the column has that type."""
     missing = missing_values(values)
-    if kind == "text":
+    if kind == "U":
         return np.where(missing, "", values)
-    if kind == "integer":
-        return np.array([int(value) for value in values.tolist()], dtype=np.int64)
-    numbers = np.full(len(values), np.nan)
-    numbers[~missing] = [float(value) for value in values[~missing].tolist()]
-    return numbers
+    return np.where(missing, "nan", values).astype(np.int64 if kind == "i" else np.float64)
+
+
+def _as_text(values: list[Any]) -> np.ndarray:
+    return np.array(["" if value is None else str(value) for value in values], dtype=str)

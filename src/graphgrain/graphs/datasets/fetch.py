@@ -19,6 +19,7 @@ from ...errors import DownloadError, InvalidParameterError
 from ...writing import atomic_write, put_in_place
 from ..batch import GraphBatch
 from ..files.tu import load_tu
+from ..processes import ProgressBar, progress_bar
 
 TU_ADDRESS = "https://www.chrsmrrs.com/graphkerneldatasets/"
 RETRIES = 2
@@ -183,7 +184,8 @@ def _downloaded(
                 temporary, address, registry={file.name: known}, retry_if_failed=RETRIES
             )
             pooch.get_logger().setLevel("WARNING")
-            path = downloader.fetch(file.name, downloader=partial(_download_zip, bool(verbose)))
+            with progress_bar(verbose, None, "bytes", file.name) as bar:
+                path = downloader.fetch(file.name, downloader=partial(_download_zip, bar))
             found = pooch.file_hash(path)
             put_in_place(path, file)
             _remember(record, found)
@@ -198,13 +200,13 @@ def _remember(record: Path, found: str) -> None:
         stream.write(f"{found}\n".encode())
 
 
-def _download_zip(progressbar: bool, url: str, output: str, pooch_instance: Any) -> None:
+def _download_zip(bar: ProgressBar, url: str, output: str, pooch_instance: Any) -> None:
     """Download with pooch, and check that the result is a complete zip."""
     import pooch
     import requests
 
     try:
-        pooch.HTTPDownloader(progressbar=progressbar, timeout=TIMEOUT)(url, output, pooch_instance)
+        pooch.HTTPDownloader(progressbar=bar, timeout=TIMEOUT)(url, output, pooch_instance)
     except requests.HTTPError as error:
         if error.response is not None and error.response.status_code == 404:
             raise FileNotFoundError(f"{url} does not exist") from None  # do not retry

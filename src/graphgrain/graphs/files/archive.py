@@ -8,7 +8,6 @@ caller can raise. Text is read line by line, compressed or not.
 from __future__ import annotations
 
 import gzip
-import io
 import os
 import stat
 import zipfile
@@ -27,19 +26,9 @@ _UNREADABLE = (OSError, EOFError, zipfile.BadZipFile, zlib.error, RuntimeError)
 
 
 class Folder:
-    """The text files of one folder or zip, read on demand.
+    """The text files of one folder or zip, read on demand."""
 
-    With ``in_lines=True``, for callers that read line by line, the size limit applies to each
-    file that is read as a whole and not to the sum of all files.
-    """
-
-    def __init__(
-        self,
-        path: str | os.PathLike[str],
-        max_bytes: int | None = None,
-        *,
-        in_lines: bool = False,
-    ) -> None:
+    def __init__(self, path: str | os.PathLike[str], max_bytes: int | None = None) -> None:
         self.path = existing(path)
         if max_bytes is not None and (not isinstance(max_bytes, int) or max_bytes <= 0):
             raise InvalidParameterError(
@@ -57,7 +46,7 @@ class Folder:
             self._members = _safe_members(self.path)
             self.names = list(self._members)
             total = sum(member.file_size for member in self._members.values())
-        if total > self.max_bytes and not in_lines:
+        if total > self.max_bytes:
             raise too_large(self.path, self.max_bytes)
 
     def shown(self, name: PurePosixPath) -> str:
@@ -76,21 +65,6 @@ class Folder:
     def read(self, name: PurePosixPath) -> bytes:
         """Return the bytes of one file; raise an error if they exceed the limit."""
         return read_limited(self._opened(name), self.path, self.max_bytes)
-
-    def lines(self, name: PurePosixPath) -> Iterator[bytes]:
-        """Yield the lines of one file of any length."""
-        try:
-            with self._opened(name) as opened:
-                # Zip members split lines in Python, which is slow.
-                stream = io.BufferedReader(cast(io.RawIOBase, opened))
-                while line := stream.readline(MIB):
-                    if len(line) == MIB and not line.endswith(b"\n"):
-                        raise InvalidFileError(
-                            f"{self.shown(name)}: a line must not be longer than {MIB:,} bytes."
-                        )
-                    yield line
-        except _UNREADABLE as error:
-            raise InvalidFileError(f"{self.shown(name)} cannot be read: {error}.") from None
 
 
 def existing(path: str | os.PathLike[str]) -> Path:

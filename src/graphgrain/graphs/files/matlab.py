@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import io
 import os
 import struct
+import warnings
 import zlib
-from dataclasses import dataclass
 from math import prod
 from typing import Any
 
@@ -53,24 +54,20 @@ def load_mat(
     >>> graphs, y
     (GraphBatch(1 graph, 2 vertices, 1 edge, 2 vertex labels), array([1]))
     """
-    place, content = read_file(path, max_bytes)
-    variables = read_mat(place.name, content, max_bytes or default_limit(len(content)))
-    structs = {
-        name: value
-        for name, value in variables.items()
-        if isinstance(value, Struct) and "am" in value.fields
-    }
-    if len(structs) != 1:
+    file, content = read_file(path, max_bytes)
+    variables = read_mat(file.name, content, max_bytes or default_limit(len(content)))
+    sets = [name for name, value in variables.items() if "am" in (_fields(value) or ())]
+    if len(sets) != 1:
         raise InvalidFileError(
-            f"{place.name} must hold one struct array of graphs with the field 'am'; it has "
-            f"{len(structs)} among its variables {sorted(variables)[:10]}."
+            f"{file.name} must hold one struct array of graphs with the field 'am'; it has "
+            f"{len(sets)} among its variables {sorted(variables)[:10]}."
         )
-    ((name, graphs),) = structs.items()
+    graphs = variables[sets[0]]
     parts = [
-        _part(dict(zip(graphs.fields, values, strict=True)), f"{place.name}, {name}({number})")
-        for number, values in enumerate(graphs.elements, start=1)
+        _part({field: graph[field] for field in graphs.dtype.names}, f"{file.name}, {sets[0]}({n})")
+        for n, graph in enumerate(graphs.reshape(-1, order="F"), start=1)
     ]
-    return joined(parts), _classes(variables, name, len(parts), place.name)
+    return joined(parts), _classes(variables, sets[0], len(parts), file.name)
 
 
 def _part(fields: dict[str, Any], where: str) -> Part:
@@ -98,7 +95,12 @@ def _part(fields: dict[str, Any], where: str) -> Part:
 
 def _adjacency(matrix: Any, where: str) -> tuple[np.ndarray, int]:
     """Return the positions of the nonzero entries and the number of vertices."""
-    if not hasattr(matrix, "tocoo"):
+    if hasattr(matrix, "check_format"):
+        try:
+            matrix.check_format()  # SciPy reads row numbers without checking them
+        except ValueError as error:
+            raise InvalidFileError(f"{where}.am is damaged: {error}.") from None
+    else:
         matrix = _matrix(matrix, "am", where, None)
     rows, columns = matrix.shape
     if rows != columns:
@@ -130,30 +132,37 @@ def _undirected(pairs: np.ndarray, size: int) -> np.ndarray:
 
 
 def _classes(variables: dict[str, Any], name: str, count: int, file: str) -> np.ndarray | None:
-    wanted = ("label", "labels", f"l{name.lower()}")
-    found = next((value for key, value in variables.items() if key.lower() in wanted), None)
-    if found is None:
+    names = ("label", "labels", f"l{name.lower()}")
+    classes = next((value for key, value in variables.items() if key.lower() in names), None)
+    if classes is None:
         return None
-    if not isinstance(found, np.ndarray) or found.size != count:
+    if not _is_numeric(classes) or classes.size != count:
         raise InvalidFileError(
             f"{file} must hold one class for each of the {count} graphs; its classes are "
-            f"{found.size if isinstance(found, np.ndarray) else type(found).__name__}."
+            f"{classes.size if _is_numeric(classes) else type(classes).__name__}."
         )
-    values = found.reshape(-1)
+    values = classes.reshape(-1)
     if values.dtype.kind == "f" and not (values == np.floor(values)).all():
         return values.astype(np.float64)
     return _integers(values, f"{file}: the classes")
 
 
+def _fields(value: Any) -> tuple[str, ...] | None:
+    """Return the names of the fields of a struct array."""
+    return value.dtype.names if isinstance(value, np.ndarray) else None
+
+
 def _inner(value: Any) -> Any:
     """Return the value of a field, or its field ``values`` if it is a struct."""
-    if isinstance(value, Struct) and value.fields == ["values"] and len(value.elements) == 1:
-        return value.elements[0][0]
-    return value
+    return value.item()[0] if _fields(value) == ("values",) and value.size == 1 else value
+
+
+def _is_numeric(value: Any) -> bool:
+    return isinstance(value, np.ndarray) and value.dtype.kind in "biuf"
 
 
 def _matrix(value: Any, field: str, where: str, rows: int | None) -> np.ndarray:
-    if not isinstance(value, np.ndarray) or value.ndim != 2:
+    if not _is_numeric(value) or value.ndim != 2:
         raise InvalidFileError(f"{where}.{field} must be a matrix of numbers; it is not.")
     return value.reshape(0, value.shape[1]) if rows == 0 and not value.size else value
 
@@ -172,34 +181,23 @@ def _integers(values: np.ndarray, where: str) -> np.ndarray:
 
 # -------------------------------------------------------------------- MAT-files
 #
-# MAT-files of level 5 (Matlab 5 to 7), restricted to numbers, sparse matrices, text, cells and
-# structs; other variables are skipped. scipy.io.loadmat is not used because it can crash on damaged
-# files, and a few bytes can make it allocate gigabytes. Here each length is checked against the
-# available bytes before anything is allocated, and decompression stops at a limit.
+# SciPy trusts the types and sizes that a MAT-file of level 5 (Matlab 5 to 7) states: a damaged file
+# can crash it, and a few bytes can make it allocate gigabytes. So the structure is checked first:
+# every element must have a known type and lie within its parent, and nothing may claim more
+# elements than there are bytes. What passes is handed on unpacked, within a limit.
 
-_STORED = {1: "i1", 2: "u1", 3: "i2", 4: "u2", 5: "i4", 6: "u4", 7: "f4", 9: "f8"}
-_STORED |= {12: "i8", 13: "u8"}
-_TEXT = {16: "utf-8", 17: "utf-16", 18: "utf-32", 2: "latin-1", 4: "utf-16"}
+#: Types of elements with numbers or text, and kinds of variables.
+_VALUES = frozenset((1, 2, 3, 4, 5, 6, 7, 9, 12, 13, 16, 17, 18))
 _MATRIX, _COMPRESSED = 14, 15
-_CELL, _STRUCT, _OBJECT, _CHAR, _SPARSE = 1, 2, 3, 4, 5
-_NUMERIC = range(6, 16)
+_SPARSE, _FUNCTION = 5, 16
+_CONTAINERS = frozenset((1, 2, 3, _FUNCTION))  # cells, structs, objects
 _MAX_DEPTH = 16
 
 
-@dataclass(frozen=True)
-class Struct:
-    """A struct array: field names, and the list of values of each element."""
-
-    fields: list[str]
-    elements: list[list[Any]]
-
-
 def read_mat(name: str, content: bytes, max_bytes: int) -> dict[str, Any]:
-    """Return all variables of a MAT-file by name.
+    """Return all variables of a MAT-file by name, as SciPy reads them."""
+    from scipy.io import loadmat
 
-    Numbers become arrays of their storage type, sparse matrices SciPy sparse arrays, text str,
-    cells lists, and structs :class:`Struct`.
-    """
     if content[:10] == b"MATLAB 7.3" or content[512:516] == b"\x89HDF":
         raise InvalidFileError(
             f"{name} is a MAT-file of version 7.3 (HDF5), which is not read. Save it in Matlab "
@@ -208,21 +206,28 @@ def read_mat(name: str, content: bytes, max_bytes: int) -> dict[str, Any]:
     mark = content[126:128]
     if len(content) < 128 or mark not in (b"IM", b"MI"):
         raise InvalidFileError(f"{name} is not a MAT-file of Matlab 5 to 7: its header is wrong.")
-    reader = _Reader(name, "<" if mark == b"IM" else ">", max_bytes)
-    variables: dict[str, Any] = {}
-    position = 128
+    order = "<" if mark == b"IM" else ">"
+    structure = _Structure(name, order, max_bytes)
+    parts, position = [b"MATLAB 5.0".ljust(124) + struct.pack(order + "H", 256) + mark], 128
     while position < len(content):
-        kind, data, position = reader.element(content, position)
+        kind, data, position = structure.element(content, position)
         if kind == _COMPRESSED:
-            kind, data, _ = reader.element(reader.unpacked(data), 0)
-        if kind == _MATRIX:
-            variable, value = reader.matrix(data, 0)
-            if value is not None:
-                variables[variable] = value
-    return variables
+            kind, data, _ = structure.element(structure.unpacked(data), 0)
+        if kind == _MATRIX and structure.is_read(data):
+            structure.check_matrix(data)
+            parts += [struct.pack(order + "II", kind, len(data)), bytes(data)]
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # a variable that is there twice
+            variables = loadmat(io.BytesIO(b"".join(parts)), spmatrix=False)
+    except Exception as error:  # SciPy raises whatever it meets
+        raise structure.wrong(f"{type(error).__name__}: {error}") from None
+    return {key: value for key, value in variables.items() if not key.startswith("__")}
 
 
-class _Reader:
+class _Structure:
+    """Check the structure of a MAT-file."""
+
     def __init__(self, name: str, order: str, max_bytes: int) -> None:
         self.name = name
         self.order = order
@@ -253,104 +258,46 @@ class _Reader:
         view = memoryview(data)
         if at + 8 > len(view):
             raise self.wrong("it ends in the middle of an element")
-        first, length = struct.unpack_from(self.order + "II", view, at)
+        kind, length = struct.unpack_from(self.order + "II", view, at)
         start, after = at + 8, at + 8 + length
-        if first >> 16:  # a small element: type, length and up to four bytes in one tag
-            first, length = first & 0xFFFF, first >> 16
+        if kind >> 16:  # a small element: type, length and up to four bytes in one tag
+            kind, length = kind & 0xFFFF, kind >> 16
             start, after = at + 4, at + 8
-            if length > 4:
-                raise self.wrong(f"a small element claims {length} bytes")
-        elif first != _COMPRESSED:
+            if length > 4 or kind in (_MATRIX, _COMPRESSED):
+                raise self.wrong(f"a small element of type {kind} claims {length} bytes")
+        elif kind != _COMPRESSED:
             after += -length % 8
         if start + length > len(view):
             raise self.wrong(f"an element claims {length:,} bytes, more than there are")
-        return first, view[start : start + length], after
+        return kind, view[start : start + length], after
 
-    def numbers(self, data: memoryview, at: int) -> tuple[np.ndarray, int]:
-        kind, values, after = self.element(data, at)
-        if kind not in _STORED:
-            raise self.wrong(f"numbers are expected, not an element of type {kind}")
-        dtype = np.dtype(self.order + _STORED[kind])
-        if len(values) % dtype.itemsize:
-            raise self.wrong("an array ends in the middle of a number")
-        return np.frombuffer(values, dtype=dtype), after
+    def is_read(self, data: memoryview) -> bool:
+        """Return whether a variable is of a kind that is read; objects of classes are not."""
+        return len(data) > 8 and data[8 if self.order == "<" else 11] <= _FUNCTION
 
-    def text(self, data: memoryview, at: int) -> tuple[str, int]:
-        values, after = self.numbers(data, at)
-        return values.tobytes().decode("latin-1"), after
-
-    def matrix(self, data: memoryview, depth: int) -> tuple[str, Any]:
-        """Return name and value of a matrix element; the value is None for skipped types."""
-        if not len(data):
-            return "", np.empty((0, 0))
+    def check_matrix(self, data: memoryview, depth: int = 0) -> None:
+        """Check a matrix element and all that is in it."""
         if depth > _MAX_DEPTH:
             raise self.wrong(f"variables are nested more than {_MAX_DEPTH} deep")
-        flags, at = self.numbers(data, 0)
-        if len(flags) < 1 or flags.dtype.itemsize != 4:
-            raise self.wrong("a variable has no flags")
-        kind = int(flags[0]) & 0xFF
-        if kind not in (_CELL, _STRUCT, _OBJECT, _CHAR, _SPARSE, *_NUMERIC):
-            return "", None
-        shape, at = self.numbers(data, at)
-        name, at = self.text(data, at)
-        if shape.dtype.kind not in "iu" or len(shape) < 2 or (shape < 0).any():
-            raise self.wrong(f"the variable {name!r} has the shape {shape.tolist()[:4]}")
-        dimensions = [int(size) for size in shape]
-        if kind in _NUMERIC:
-            values, _ = self.numbers(data, at)
-            if len(values) != prod(dimensions):
-                raise self.wrong(
-                    f"an array of shape {dimensions[:4]} holds {len(values):,} numbers"
-                )
-            return name, values.reshape(dimensions, order="F")
-        if kind == _CHAR:
-            stored, text, _ = self.element(data, at)
-            encoding = _TEXT.get(stored, "latin-1")
-            if encoding in ("utf-16", "utf-32"):
-                encoding += "-le" if self.order == "<" else "-be"
-            return name, bytes(text).decode(encoding, errors="replace")
-        if kind == _SPARSE:
-            return name, self.sparse(data, at, dimensions)
-        count = prod(dimensions)
-        if kind == _CELL:
-            return name, self.matrices(data, at, count, depth)
-        if kind == _OBJECT:
-            _, at = self.text(data, at)
-        width, at = self.numbers(data, at)
-        names, at = self.text(data, at)
-        if len(width) != 1 or not 1 <= int(width[0]) <= 1024:
-            raise self.wrong(f"the struct {name!r} has field names of an impossible length")
-        step = int(width[0])
-        fields = [names[i : i + step].split("\0")[0] for i in range(0, len(names), step)]
-        flat = iter(self.matrices(data, at, count * len(fields), depth))
-        elements = [list(row) for row in zip(*[flat] * len(fields), strict=True)]
-        return name, Struct(fields, elements)
-
-    def matrices(self, data: memoryview, at: int, count: int, depth: int) -> list[Any]:
-        """Return the values of cells or fields."""
-        if count * 8 > len(data) - at:
-            raise self.wrong(f"a variable claims {count:,} elements, more than there are")
-        values = []
-        for _ in range(count):
-            kind, element, at = self.element(data, at)
-            if kind != _MATRIX:
-                raise self.wrong(f"a variable is expected, not an element of type {kind}")
-            values.append(self.matrix(element, depth + 1)[1])
-        return values
-
-    def sparse(self, data: memoryview, at: int, shape: list[int]) -> Any:
-        from scipy.sparse import csc_array
-
-        rows, at = self.numbers(data, at)
-        starts, at = self.numbers(data, at)
-        values, _ = self.numbers(data, at)
-        used = int(starts[-1]) if len(starts) else -1
-        if len(shape) != 2 or len(starts) != shape[1] + 1 or not 0 <= used <= len(rows):
-            raise self.wrong("the columns of a sparse matrix do not fit its shape")
-        native = [part.astype(part.dtype.newbyteorder("=")) for part in (values, rows, starts)]
-        try:
-            matrix = csc_array((native[0][:used], native[1][:used], native[2]), shape=tuple(shape))
-            matrix.check_format()
-        except ValueError as error:
-            raise self.wrong(f"a sparse matrix is not valid ({error})") from None
-        return matrix
+        tags: list[tuple[int, memoryview]] = []
+        at = 0
+        while at < len(data):
+            kind, values, at = self.element(data, at)
+            tags.append((kind, values))
+        if len(tags) < 3 or [kind for kind, _ in tags[:2]] != [6, 5] or len(tags[0][1]) != 8:
+            raise self.wrong("a variable has no flags, shape or name")
+        word = struct.unpack_from(self.order + "I", tags[0][1])[0]
+        kind, is_complex = word & 0xFF, bool(word & 0x800)
+        shape = struct.unpack_from(f"{self.order}{len(tags[1][1]) // 4}i", tags[1][1])
+        if len(shape) < 2 or min(shape) < 0:
+            raise self.wrong(f"a variable has the shape {shape[:4]}")
+        if kind != _SPARSE and prod(shape) > len(data):
+            raise self.wrong(f"a variable claims {prod(shape):,} elements, more than there are")
+        if kind not in _CONTAINERS and len(tags) < 4 + 2 * (kind == _SPARSE) + is_complex:
+            raise self.wrong("a variable has no values")
+        for stored, values in tags[2:]:
+            if stored == _MATRIX and kind in _CONTAINERS:
+                if len(values):
+                    self.check_matrix(values, depth + 1)
+            elif stored not in _VALUES:
+                raise self.wrong(f"numbers or text are expected, not an element of type {stored}")

@@ -18,24 +18,21 @@ import os
 import re
 import warnings
 import zipfile
-from bisect import bisect
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
-from itertools import chain, islice
+from itertools import islice
 from pathlib import Path, PurePosixPath
 from typing import Any
 
 import numpy as np
 
 from ...errors import InvalidFileError, InvalidParameterError
-from ...parameters import Whole, check_value
 from ...writing import atomic_write
 from ..batch import GraphBatch
 from ..convert.dispatch import as_graphs
 from ..convert.parts import cut
 from ..labels import label_kind
-from ..streams import CHUNK_SIZE, Chunk
 from .archive import Folder
 
 SIDECAR = "graphgrain.json"
@@ -124,16 +121,12 @@ class DataSetFiles:
     def shown(self, part: str) -> str:
         return self.folder.shown(self.file(part))
 
-    def text(self, part: str) -> tuple[bytes, int]:
-        """Return the text of ``DS_part.txt`` and the number of its first line."""
-        return self.folder.read(self.file(f"{part}.txt")), 1
-
     def table(self, part: str, dtype: type, columns: int | None = None) -> NumberTable | None:
         """Return the numbers of ``DS_part.txt``, or None if there is no such file."""
         if self.file(f"{part}.txt") not in self.names:
             return None
-        content, first_line = self.text(part)
-        return parse_numbers(self.shown(f"{part}.txt"), content, dtype, columns, first_line)
+        content = self.folder.read(self.file(f"{part}.txt"))
+        return parse_numbers(self.shown(f"{part}.txt"), content, dtype, columns)
 
     def needed(self, part: str, columns: int) -> NumberTable:
         """Return the integers of a mandatory file."""
@@ -262,17 +255,14 @@ def _vertices(
             f"vertices is not listed as 'empty_graphs' in {files.shown(SIDECAR)}."
         )
     sizes = np.bincount(graph - 1, minlength=n_graphs)
-    _check_empty(files, (np.flatnonzero(sizes == 0) + 1).tolist(), sorted(empty))
-    order = np.argsort(graph, kind="stable")
-    return sizes, order, np.argsort(order)
-
-
-def _check_empty(files: DataSetFiles, found: list[int], listed: list[int]) -> None:
-    if found != listed:
+    without = (np.flatnonzero(sizes == 0) + 1).tolist()
+    if without != sorted(empty):
         raise InvalidFileError(
             f"{files.shown(SIDECAR)}: 'empty_graphs' must list the graphs without vertices; "
-            f"{found[:5]} have none, {listed[:5]} are listed."
+            f"{without[:5]} have none, {sorted(empty)[:5]} are listed."
         )
+    order = np.argsort(graph, kind="stable")
+    return sizes, order, np.argsort(order)
 
 
 def _edges(edges: NumberTable, indicator: NumberTable, position: np.ndarray) -> np.ndarray:
@@ -348,193 +338,6 @@ def _attributes(files: DataSetFiles, kind: str, what: str, rows: int) -> np.ndar
     if wrong.size:
         raise table.error(int(wrong[0]), "attributes must be finite numbers")
     return table.values
-
-
-# -------------------------------------------------------------------- reading in chunks
-#
-# The files of a data set are read in parallel: the lines of the graph indicator that belong to the
-# graphs of a chunk, then the lines of their vertices and edges in the other files. This requires
-# vertices and edges in the order of their graphs, as in the TU collection.
-
-_DIGITS = re.compile(rb"\d{1,19}")
-
-
-def iter_tu(
-    path: str | os.PathLike[str],
-    *,
-    chunk_size: int = CHUNK_SIZE,
-    target: str | None = None,
-    label_column: int | None = None,
-    edge_label_column: int | None = None,
-) -> Iterator[Chunk]:
-    """Read a data set in TU format in chunks, so that memory use does not grow with its size.
-
-    Parameters
-    ----------
-    path : path of a folder or a zip
-    chunk_size : int, default=2000
-        Number of graphs to read at a time.
-    target, label_column, edge_label_column
-        As in :func:`load_tu`.
-
-    Yields
-    ------
-    Chunk
-        A pair ``(graphs, columns)``; the column ``"target"`` holds the classes or values, if
-        there are any.
-    """
-    check_value("chunk_size", chunk_size, Whole(1))
-    files = _Window(Folder(path, in_lines=True))
-    return _chunks(files, int(chunk_size), target, label_column, edge_label_column)
-
-
-def _chunks(
-    files: _Window,
-    chunk_size: int,
-    target: str | None,
-    label_column: int | None,
-    edge_label_column: int | None,
-) -> Iterator[Chunk]:
-    empty = sorted(files.extra("empty_graphs", int))
-    before = vertices_before = 0
-    per_graph = ("graph_indicator", "graph_labels", "graph_attributes")
-    while files.more(*per_graph) or bisect(empty, before) < len(empty):
-        rows = files.up_to("graph_indicator", 1, before, before + chunk_size, "graphs")[:, 0]
-        if (np.diff(rows) < 0).any():
-            raise files.unordered("graph_indicator")
-        files.take("graphs", chunk_size)
-        y = _targets(files, target)
-        listed = empty[bisect(empty, before) : bisect(empty, before + chunk_size)]
-        count = chunk_size
-        if not files.more("graph_indicator"):
-            ends = [*(rows[-1:] + 1), *(n - before for n in listed[-1:])]
-            count = max([0 if y is None else len(y), *ends])
-        sizes = np.bincount(rows, minlength=count)
-        after = before + len(sizes)
-        if not count:
-            _check_empty(files, [], empty[bisect(empty, before) :])
-        if y is not None and len(y) != len(sizes):
-            raise InvalidFileError(
-                f"{files.shown('graph_indicator.txt')} has vertices for graph {after:,}, but there "
-                f"are {before + len(y):,} classes or values. A file is cut short."
-            )
-        _check_empty(files, (np.flatnonzero(sizes == 0) + before + 1).tolist(), listed)
-
-        vertices_after = vertices_before + len(rows)
-        pairs = files.up_to("A", 2, vertices_before, vertices_after, "vertices")
-        files.take("vertices", len(rows))
-        files.take("edges", len(pairs))
-        graphs = _batch(files, sizes, pairs, slice(None), label_column, edge_label_column)
-        before, vertices_before = after, vertices_after
-        yield Chunk(graphs, {} if y is None else {"target": y})
-    if files.more("A"):
-        raise files.unordered("A")
-    files.check_end()
-
-
-class _Window(DataSetFiles):
-    """The files of a data set, with only the lines of the current chunk in memory."""
-
-    def __init__(self, folder: Folder) -> None:
-        super().__init__(folder)
-        self._lines = {
-            part: _Lines(folder.lines(self.file(f"{part}.txt")))
-            for part in (*_LINE_PER, "A")
-            if self.file(f"{part}.txt") in self.names
-        }
-        self._taken: dict[str, tuple[bytes, int]] = {}
-
-    def text(self, part: str) -> tuple[bytes, int]:
-        return self._taken[part]
-
-    def more(self, *parts: str) -> bool:
-        """Return whether any of the files has rows left."""
-        return any(self._lines[part].more() for part in parts if part in self._lines)
-
-    def take(self, what: str, rows: int) -> None:
-        """Read the next rows of the files with one line per graph, vertex or edge (``what``)."""
-        for part, lines in self._lines.items():
-            if _LINE_PER.get(part) == what and part != "graph_indicator":
-                self._taken[part] = lines.take(rows)
-
-    def up_to(self, part: str, columns: int, before: int, last: int, what: str) -> np.ndarray:
-        """Return the next rows with numbers ``before + 1`` to ``last``, shifted to start at 0."""
-        if part in self._lines:
-            self._taken[part] = self._lines[part].take(None, last)
-        table = self.needed(part, columns)
-        wrong = np.flatnonzero((table.values < 1).any(axis=1))
-        if wrong.size:
-            raise table.error(int(wrong[0]), f"{what} are numbered from 1")
-        if ((table.values <= before) | (table.values > last)).any():
-            raise self.unordered(part)
-        return table.values - before - 1
-
-    def unordered(self, part: str) -> InvalidFileError:
-        return InvalidFileError(
-            f"{self.shown(f'{part}.txt')}: reading in chunks needs vertices and edges in the order "
-            "of their graphs, and no edge from one graph to another; these are not. load_tu reads "
-            "(and checks) the data set in one piece."
-        )
-
-    def check_end(self) -> None:
-        """Raise an error if a file has rows left."""
-        for part, lines in self._lines.items():
-            if lines.more():
-                raise InvalidFileError(
-                    f"{self.shown(f'{part}.txt')} must have a line for each of the "
-                    f"{_LINE_PER[part]}; it has more (line {lines.next_line:,})."
-                )
-
-
-class _Lines:
-    """The lines of a file, read incrementally; rows are the lines that are not blank."""
-
-    def __init__(self, lines: Iterator[bytes]) -> None:
-        self._rows = self._with_blanks(lines)
-        self._ahead: list[bytes] = []  # at most one row
-        self._line = 1
-
-    @staticmethod
-    def _with_blanks(lines: Iterator[bytes]) -> Iterator[bytes]:
-        """Yield each row prefixed with the blank lines before it."""
-        blank = 0
-        for line in lines:
-            if line.strip():
-                yield b"\n" * blank + line
-                blank = 0
-            else:
-                blank += 1
-
-    @property
-    def next_line(self) -> int:
-        """Line number of the next row."""
-        row = self._ahead[0] if self.more() else b""
-        return self._line + len(row) - len(row.lstrip(b"\n"))
-
-    def more(self) -> bool:
-        """Return whether there are rows left."""
-        self._ahead = self._ahead or list(islice(self._rows, 1))
-        return bool(self._ahead)
-
-    def take(self, rows: int | None, last: int | None = None) -> tuple[bytes, int]:
-        """Return the text and line number of the next rows.
-
-        Take ``rows`` rows or, if ``last`` is given, all rows before the first larger number.
-        """
-        coming = chain(self._ahead, self._rows)
-        if last is None:
-            taken = list(islice(coming, rows))
-            self._ahead = self._ahead[rows:]
-        else:
-            taken, self._ahead = [], []
-            for row in coming:
-                if max(map(int, _DIGITS.findall(row)), default=0) > last:
-                    self._ahead = [row]
-                    break
-                taken.append(row)
-        text, first = b"".join(taken), self._line
-        self._line += text.count(b"\n")
-        return text, first
 
 
 # -------------------------------------------------------------------- writing
@@ -690,19 +493,18 @@ _LIMITS = np.iinfo(np.int64)
 
 @dataclass(frozen=True)
 class NumberTable:
-    """The numbers of a file or of some of its lines, with one row per line that is not blank."""
+    """The numbers of a file, with one row per line that is not blank."""
 
     name: str
     text: str
     values: np.ndarray
-    first_line: int = 1
 
     def __len__(self) -> int:
         return len(self.values)
 
     def rows(self) -> Iterator[tuple[int, str]]:
         """Yield line number and text of the lines that are not blank."""
-        for number, line in enumerate(io.StringIO(self.text), start=self.first_line):
+        for number, line in enumerate(io.StringIO(self.text), start=1):
             if line.strip():
                 yield number, line.strip()
 
@@ -713,7 +515,7 @@ class NumberTable:
 
 
 def parse_numbers(
-    name: str, content: bytes, dtype: type, columns: int | None = None, first_line: int = 1
+    name: str, content: bytes, dtype: type, columns: int | None = None
 ) -> NumberTable:
     """Parse a text file of integers or floats, separated by commas or by white space.
 
@@ -723,12 +525,12 @@ def parse_numbers(
     try:
         text = content.decode("ascii").replace("\r\n", "\n").replace("\r", "\n")
     except UnicodeDecodeError as error:
-        line = content[: error.start].count(b"\n") + first_line
+        line = content[: error.start].count(b"\n") + 1
         raise InvalidFileError(
             f"{name}, line {line}: only plain (ASCII) text is expected; found "
             f"{content[error.start : error.start + 8]!r}. Save it as UTF-8."
         ) from None
-    table = NumberTable(name, text, np.empty((0, columns or 1), dtype=dtype), first_line)
+    table = NumberTable(name, text, np.empty((0, columns or 1), dtype=dtype))
     _, first = next(table.rows(), (0, ""))
     if not first:
         return table
@@ -743,7 +545,7 @@ def parse_numbers(
         raise _first_wrong_line(table, dtype, delimiter, columns, error) from None
     if columns is not None and values.shape[1] != columns:
         raise table.error(0, _columns_rule(columns))
-    return NumberTable(name, text, values, first_line)
+    return NumberTable(name, text, values)
 
 
 def _first_wrong_line(
