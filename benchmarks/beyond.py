@@ -29,7 +29,7 @@ from typing import Any
 from rich.markup import escape
 from rich.table import Table
 
-from graphgrain.cli.app import out
+from graphgrain.cli.console import out
 from graphgrain.cli.evaluate import running
 from graphgrain.cli.tables import percent, print_table
 from graphgrain.evaluation import paper

@@ -26,7 +26,7 @@ from typing import Any
 from rich.markup import escape
 from rich.table import Table
 
-from graphgrain.cli.app import err, out
+from graphgrain.cli.console import err, out
 from graphgrain.cli.evaluate import evaluated_row, running
 from graphgrain.cli.tables import megabytes, print_table, seconds
 from graphgrain.evaluation import paper

@@ -9,7 +9,6 @@ between runs (times, memory, versions) are replaced by dots.
 
 from __future__ import annotations
 
-import inspect
 import os
 import re
 import shlex
@@ -21,11 +20,12 @@ from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
+from rich.text import Text
 from typer.testing import CliRunner
 
-from graphgrain.cli import app as program
+from graphgrain.cli import console
 from graphgrain.cli.app import COMMANDS, app, load_command
-from graphgrain.cli.arguments import Reading
+from graphgrain.cli.options import Reading
 
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "commands.md"
 MOLECULES = """name,smiles,solubility,soluble
@@ -46,7 +46,6 @@ RESULTS = "evaluate drugs -k vertex-histogram --repeats 1 -r results.jsonl"
 #: For each command, the commands to run first and the example whose output is shown.
 SHOWN: dict[str, tuple[tuple[str, ...], str]] = {
     "demo": ((), "demo --drug morphine"),
-    "datasets": ((), "datasets mutag"),
     "info": ((), "info molecules.csv --target soluble"),
     "kernel": ((), "kernel drugs -o drugs.npz --set tree_depth=2"),
     "features": ((), "features molecules.csv -o features --n-features 4096 --quiet"),
@@ -95,14 +94,14 @@ def output_of(name: str) -> str:
 
 
 def _run(line: str) -> str:
-    width, program.UNFOLDED = program.UNFOLDED, 96
+    width, console.UNFOLDED = console.UNFOLDED, 96
     try:
         done = CliRunner().invoke(app, shlex.split(line), env={"COLUMNS": "96", "TERM": "dumb"})
     finally:
-        program.UNFOLDED = width
+        console.UNFOLDED = width
     if done.exit_code:
         raise SystemExit(f"graphgrain {line} failed:\n{done.output}")
-    return done.stdout
+    return done.output
 
 
 def masked(text: str) -> str:
@@ -124,19 +123,16 @@ def masked(text: str) -> str:
 def usage(name: str) -> str:
     """Return the description, options and examples of a command."""
     command = load_command(name)
-    function = getattr(_module(name), name.replace("-", "_"))
-    paragraphs = (inspect.getdoc(function) or "").split("\n\n")
-    words = "\n\n".join(" ".join(paragraph.split()) for paragraph in paragraphs)
     arguments = [p for p in command.params if p.param_type_name == "argument"]
-    line = " ".join([f"graphgrain {name}", *map(_argument, arguments), "[OPTIONS]"])
     options = [p for p in command.params if p.param_type_name == "option" and p.name != "help"]
+    line = " ".join([f"graphgrain {name}", *map(_argument, arguments), "[OPTIONS]"])
     reads = set(READING) <= {p.name for p in options}
-    own = [p for p in options if not reads or p.name not in READING]
-    table = _table(arguments, own)
+    table = _table(arguments, [p for p in options if not reads or p.name not in READING])
     if reads:
         table += "\nand the options for [how DATA is read](#how-data-is-read).\n"
-    examples = "\n".join(function.examples)
-    return f"## {name}\n\n{words}\n\n```text\n{line}\n```\n\n{table}\n```sh\n{examples}\n```\n"
+    examples = Text.from_markup(command.epilog).plain.removeprefix("Examples").replace("$ ", "")
+    shell = "\n".join(filter(None, examples.split("\n")))
+    return f"## {name}\n\n{command.help}\n\n```text\n{line}\n```\n\n{table}\n```sh\n{shell}\n```\n"
 
 
 def reading() -> str:
@@ -155,25 +151,15 @@ def _table(arguments: list[Any], options: list[Any]) -> str:
     return "| | default | |\n|---|---|---|\n" + "".join(f"| {' | '.join(row)} |\n" for row in rows)
 
 
-def _module(name: str) -> Any:
-    from importlib import import_module
-
-    return import_module(f"graphgrain.cli.{COMMANDS[name].module}")
-
-
 def _argument(parameter: Any) -> str:
     name = parameter.metavar or parameter.name.upper()
     return f"{name}..." if parameter.nargs == -1 else name
 
 
 def _default(parameter: Any) -> str:
-    shown = getattr(parameter, "show_default", True)
-    if isinstance(shown, str):
-        return shown
-    value = parameter.default
-    if callable(value) or value is None or value is False or value == "":
-        return ""
-    return f"`{value}`"
+    if isinstance(parameter.show_default, str):
+        return parameter.show_default
+    return "" if parameter.default in (None, False, "") else f"`{parameter.default}`"
 
 
 def _words(parameter: Any) -> str:

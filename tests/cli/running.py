@@ -21,7 +21,7 @@ SOURCE = str(Path(gg.__file__).parents[1])
 
 
 def call(*arguments: object, code: int = 0):
-    shared.options.debug = False
+    shared._debug = False
     result = CliRunner().invoke(app, [str(word) for word in arguments])
     if result.exit_code != code:
         raise AssertionError(f"exit code {result.exit_code}\n{result.output}") from result.exception

@@ -16,13 +16,6 @@ from graphgrain.cli.tables import print_table
 from .running import call, fails, words
 
 
-def test_datasets():
-    assert "MUTAG" in call("datasets").output
-    assert "drugs" in call("datasets").output
-    found = json.loads(call("datasets", "proteins", "--json").stdout)
-    assert {item["name"] for item in found} >= {"PROTEINS"}
-
-
 def test_info(toy, here):
     graphs, _ = gg.load_tu(toy)
     shown = json.loads(call("info", toy, "--json").stdout)
@@ -40,7 +33,7 @@ def test_info_shows_the_balance_of_classes_and_what_rows_mean(toy):
     shown = words(call("info", toy).stdout)
     for count in found.values():
         assert f"{count} ({100 * count / len(y):.1f} %)" in shown
-    assert "graphs isomorphic to one of another class" in shown
+    assert "graphs identical to one of another class" in shown
 
 
 def test_kernel_writes_the_matrix(toy, here):
@@ -98,7 +91,7 @@ def test_columns_called_id_and_similarity_do_not_replace_ours(here):
     assert (hit["input_id"], hit["input_similarity"]) == ("mine-0", "7")
     assert hit["input_input_similarity"] == "0.123"
     assert "1.0000" in call("search", "m.ggi", "CCO").stdout
-    call("index", "m.csv", "-o", "own.ggi", "--ids", "id")
+    call("index", "m.csv", "-o", "own.ggi", "--id", "id")
     own = gg.GraphIndex.open("own.ggi")
     assert own.ids.tolist() == [f"mine-{place}" for place in range(4)]
     [found] = json.loads(call("search", "own.ggi", "CCO", "-n", 1, "--json").stdout)
@@ -110,7 +103,7 @@ def test_an_index_ignores_no_option_of_reading(here):
     (here / "m.csv").write_text("smiles,y\nCCO,1\nCCN,\nCCC,2\n")
     call("index", "m.csv", "-o", "m.ggi")
     for command in ("cluster", "pairs"):
-        assert "Leave out --charge" in fails(command, "m.ggi", "--charge")
+        assert "Leave out --labels" in fails(command, "m.ggi", "--labels", "charge")
         message = fails(command, "m.csv", "--target", "y", "--missing", "skip")
         assert "Leave out --target y" in message
     call("overlap", "m.ggi", "m.csv", "--errors", "skip")  # for the second
@@ -119,8 +112,8 @@ def test_an_index_ignores_no_option_of_reading(here):
 def test_a_view_leaves_the_columns_of_a_file_alone(here):
     pytest.importorskip("rdkit")
     (here / "m.csv").write_text("smiles,code\nC=CO,a\nC=CN,b\nCCC,c\n")
-    call("index", "m.csv", "-o", "plain.ggi", "--ids", "code")
-    call("index", "m.csv", "-o", "seen.ggi", "--ids", "code", "--view", "edge-filter:drop=double")
+    call("index", "m.csv", "-o", "plain.ggi", "--id", "code")
+    call("index", "m.csv", "-o", "seen.ggi", "--id", "code", "--view", "edge-filter:drop=double")
     plain, seen = (gg.GraphIndex.open(f"{name}.ggi") for name in ("plain", "seen"))
     assert seen.ids.tolist() == plain.ids.tolist() == ["a", "b", "c"]
     assert seen.column_names == plain.column_names

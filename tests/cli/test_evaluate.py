@@ -114,15 +114,17 @@ def test_molecules_that_cannot_be_read_are_skipped_on_request(here):
     assert "m.csv, line 3" in words(skipped.stderr)
     plain = json.loads(skipped.stdout)
     assert (plain["graphs"], plain["vertex_labels"]) == (2, 3)
-    more = (*arguments, "--errors", "skip", "--charge", "--hydrogens")
+    more = (*arguments, "--errors", "skip", "--labels", "charge,hydrogens")
     assert json.loads(call(*more).stdout)["vertex_labels"] == 4  # C, H, N+, O
     (here / "a.smi").write_text("c1ccccc1C\n")
     assert json.loads(call("info", "a.smi", "--json").stdout)["vertex_labels"] == 1
-    assert json.loads(call("info", "a.smi", "--aromatic", "--json").stdout)["vertex_labels"] == 2
+    aromatic = json.loads(call("info", "a.smi", "--labels", "aromatic", "--json").stdout)
+    assert aromatic["vertex_labels"] == 2
     (here / "s.smi").write_text("C[C@H](N)O\nC[C@@H](N)O\n[13CH4]\nC\n[CH3]\n")
-    for option, alike in (("--stereo", 2), ("--isotopes", 2), ("--radicals", 2)):
-        found = [json.loads(call("info", "s.smi", *o, "--json").stdout) for o in ((), (option,))]
-        assert (found[0]["duplicates"], found[1]["duplicates"]) == (3, alike)
+    for option, alike in (("stereo", 2), ("isotopes", 2), ("radicals", 2)):
+        plain = json.loads(call("info", "s.smi", "--json").stdout)
+        labelled = json.loads(call("info", "s.smi", "--labels", option, "--json").stdout)
+        assert (plain["duplicates"], labelled["duplicates"]) == (3, alike)
 
 
 def test_one_repetition_has_no_spread(toy):

@@ -15,7 +15,6 @@ import numpy as np
 import pytest
 
 import graphgrain as gg
-from graphgrain.cli.unfinished import UnfinishedOutput
 
 from .running import SOURCE, call, fails
 
@@ -57,7 +56,7 @@ def test_the_score_keeps_its_sign(folder, tmp_path):
     for scoring, sign in (("r2", 1), ("rmse", -1)):
         score = json.loads(call(*words, scoring, "--json").stdout)["score"]
         assert score < 0
-        assert f"{scoring} {sign * score:.3g} in cross-validation" in call(*words, scoring).stdout
+        assert f"{scoring} {sign * score:.3g} in cross-validation" in call(*words, scoring).stderr
 
 
 def table(path: Path) -> list[dict[str, str]]:
@@ -70,7 +69,7 @@ def test_numbers_with_their_intervals_and_neighbours(folder):
     assert "3 molecules" not in found.stderr
     rows = table(folder / "a.csv")
     assert [row["name"] for row in rows] == ["first", "second", "third", "last"]
-    assert [row["line"] for row in rows] == ["1", "2", "3", "5"]
+    assert [row["row"] for row in rows] == ["1", "2", "3", "4"]
     assert rows[1]["prediction"] == ""
     assert rows[1]["problem"]
     model = gg.load_model(folder / "mass.ggm")
@@ -122,7 +121,7 @@ def test_a_saved_model_is_explained(folder, with_columns):
     found = json.loads(
         call(
             "explain", folder / "new.smi", "--errors", "skip", "--model", folder / "mass.ggm",
-            "--row", "1,3", "-o", folder / "why.html", "--json",
+            "--row", "1,4", "-o", folder / "why.html", "--json",
         ).stdout
     )  # fmt: skip
     assert [one["name"] for one in found] == ["first", "last"]
@@ -148,7 +147,16 @@ def test_molecules_are_read_as_at_fit(folder):
     """Options for labels belong to the model: `predict` and `explain` take them from it."""
     rows = [f"{'C' * n}{end},{n}.{n}" for n in range(1, 9) for end in ("[NH3+]", "N", "O", "[O-]")]
     (folder / "charged.csv").write_text("\n".join(["smiles,y", *rows]))
-    call("fit", folder / "charged.csv", "--target", "y", "--charge", "-o", folder / "charged.ggm")
+    call(
+        "fit",
+        folder / "charged.csv",
+        "--target",
+        "y",
+        "--labels",
+        "charge",
+        "-o",
+        folder / "charged.ggm",
+    )
     call("predict", folder / "charged.ggm", folder / "charged.csv", "-o", folder / "charges.csv")
     found = json.loads(
         call(
@@ -159,53 +167,53 @@ def test_molecules_are_read_as_at_fit(folder):
     said = [float(row["prediction"]) for row in table(folder / "charges.csv")[:4]]
     assert [one["prediction"] for one in found] == pytest.approx(said, rel=1e-4)
     asked = ("explain", folder / "charged.csv", "--model", folder / "charged.ggm", "--row", "1")
-    assert "Leave --stereo out" in fails(*asked, "--stereo")
+    assert "Leave stereo out" in fails(*asked, "--labels", "stereo")
 
 
-def test_what_is_done_is_kept(folder, monkeypatch):
-    """After an interruption the same command goes on, and the table is the same."""
-    monkeypatch.setattr("graphgrain.cli.learn.CHUNK", 1)
-    whole, other = folder / "whole.csv", folder / "other.csv"
-    call("predict", folder / "mass.ggm", folder / "new.smi", "-o", whole)
-    from graphgrain.cli import learn
-
-    calls = []
-    predicted = learn._predicted
-
-    def interrupted(*arguments):
-        calls.append(1)
-        if len(calls) == 3:
-            raise KeyboardInterrupt
-        return predicted(*arguments)
-
-    monkeypatch.setattr(learn, "_predicted", interrupted)
-    stopped = call("predict", folder / "mass.ggm", folder / "new.smi", "-o", other, code=130)
-    assert "again to continue" in " ".join(stopped.stderr.split())
-    assert not other.exists()
-    call("predict", folder / "mass.ggm", folder / "new.smi", "-o", other)
-    assert len(calls) == 3 + 2  # the first two were kept
-    assert other.read_text() == whole.read_text()
-    assert not list(folder.glob(".*.part"))
+def test_an_interrupted_table_is_continued(folder, with_columns, monkeypatch):
+    """The rows that are done are written, and the message says how to add the others."""
+    monkeypatch.setattr("graphgrain.cli.predict.CHUNK", 2)
+    new = folder / "doses.csv"
+    new.write_text("smiles,dose,kind\n" + "CCO,1,O\n" * 4 + "CCN,lots,N\n" + "CCF,2,F\n" * 3)
+    arguments = ("predict", with_columns, new, "-o", folder / "doses_out.csv")
+    message = fails(*arguments)
+    assert "row 5 has 'lots'" in message
+    assert "rows 1 to 4 are written" in message
+    assert "--skip 4 --append" in message
+    new.write_text(new.read_text().replace("lots", "3"))
+    for wrong in (("--skip", 3), ("--skip", 5), ()):
+        assert "ends with row '4'" in fails(*arguments, "--append", *wrong)
+    call(*arguments, "--skip", 4, "--append")
+    call(*arguments[:-1], folder / "whole.csv")
+    assert (folder / "doses_out.csv").read_text() == (folder / "whole.csv").read_text()
+    assert "table of the same columns" in fails(*arguments, "--append", "--no-domain", "--skip", 4)
+    assert "cannot be read" in fails(*arguments[:-1], folder / "none.csv", "--append")
 
 
 @pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="needs SIGKILL")
-def test_killed_runs_go_on(folder):
-    many = folder / "many.smi"
-    many.write_text("".join(f"{CHAINS[n % 36]} m{n}\n" for n in range(1500)))
-    arguments = ["predict", str(folder / "mass.ggm"), str(many)]
-    arguments += ["-o", str(folder / "many.csv"), "-j", "1"]
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])
+def test_stopped_runs_leave_the_rows_that_are_done(folder, number):
+    many, output = folder / "many.smi", folder / f"many{number}.csv"
+    many.write_text("".join(f"{CHAINS[n % 36]} m{n}\n" for n in range(6000)))
+    arguments = ["predict", str(folder / "mass.ggm"), str(many), "-o", str(output), "-j", "1"]
     running = subprocess.Popen(
         [sys.executable, "-m", "graphgrain", *arguments],
         env={**os.environ, "PYTHONPATH": SOURCE},
-        stderr=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
     )
-    while running.poll() is None and not list(folder.glob(".many.csv.part/block-*")):
-        time.sleep(0.05)
-    running.kill()
-    running.wait()
-    call(*arguments)
-    rows = table(folder / "many.csv")
-    assert [row["name"] for row in rows] == [f"m{n}" for n in range(1500)]
+    while running.poll() is None and not (output.exists() and output.stat().st_size):
+        time.sleep(0.01)
+    running.send_signal(number)
+    _, errors = running.communicate()
+    done = len(table(output))
+    if number == signal.SIGINT:
+        assert running.returncode == 130
+        assert f"--skip {done} --append" in " ".join(errors.split())
+    assert 0 < done < 6000
+    call(*arguments, "--skip", done, "--append")
+    rows = table(output)
+    assert [row["name"] for row in rows] == [f"m{n}" for n in range(6000)]
     assert len({row["prediction"] for row in rows[::36]}) == 1
 
 
@@ -269,19 +277,7 @@ def test_blank_and_damaged_numbers(assays, folder):
     assert medians == pytest.approx(predictions(assays, folder, "CCCO,1,NA", "CCCO,1,3")[:1])
     (folder / "some.csv").write_text("smiles,assay,dose\nCCCO,1,3\nCCCO,1,lots\n")
     message = fails("predict", assays, folder / "some.csv", "-o", folder / "some_out.csv")
-    assert "line 3 has 'lots'" in message
-
-
-def test_a_changed_file_is_predicted_anew(assays, folder):
-    place, output = folder / "long.csv", folder / "long_out.csv"
-    rows = [f"CCCO,1,{number % 5}" for number in range(520)]
-    place.write_text("\n".join(["smiles,assay,dose", *rows, "CCCO,1,lots"]) + "\n")
-    fails("predict", assays, place, "-o", output)
-    assert list(folder.glob(".long_out.csv.part/block-*"))
-    place.write_text("\n".join(["smiles,assay,dose", *("CCCO,2,4" for _ in rows)]) + "\n")
-    call("predict", assays, place, "-o", output)
-    assert {row["assay"] for row in table(output)} == {"2"}
-    assert len({row["prediction"] for row in table(output)}) == 1
+    assert "row 2 has 'lots'" in message
 
 
 def test_columns_of_the_file_with_names_of_ours_are_kept(folder):
@@ -298,7 +294,7 @@ def test_columns_of_the_file_with_names_of_ours_are_kept(folder):
 
 def test_columns_of_all_records_of_an_sdf_file(folder, monkeypatch):
     """Fields can differ between records, so the first chunk need not have all of them."""
-    monkeypatch.setattr("graphgrain.cli.learn.CHUNK", 2)
+    monkeypatch.setattr("graphgrain.cli.predict.CHUNK", 2)
     Chem = pytest.importorskip("rdkit.Chem")
     text = ""
     for number, (name, value) in enumerate([("a", 1), ("b", 2), ("late", 3), ("a", 4), ("b", 5)]):
@@ -319,8 +315,8 @@ def test_the_output_of_predict_is_predicted_again(folder):
     [once], [twice] = table(folder / "again1.csv"), table(folder / "again2.csv")
     assert (once["input_prediction"], once["input_input_prediction"]) == ("older", "mine")
     assert set(once.values()) <= set(twice.values())
-    ours = {"line", "molecule", "prediction", "low", "high", "problem"}
-    ours |= {"nearest", "similarity", "unseen"} & set(once)
+    ours = {"row", "molecule", "prediction", "low", "high", "problem"}
+    ours |= {"nearest", "similarity", "unseen", "in_training", "in_domain", "reason"}
     assert len(twice) == len(once) + len(ours)
     call("predict", folder / "mass.ggm", folder / "again2.csv", "-o", folder / "again3.csv")
     [third] = table(folder / "again3.csv")
@@ -365,7 +361,7 @@ def test_a_view_belongs_to_the_model(folder):
             "smiles,d,y",
             "{s},1,{n}",
             ("--target", "y", "--scoring", "foo"),
-            "Set it with --scoring.",
+            "scoring must be",
         ),
     ],
 )
@@ -431,14 +427,4 @@ def test_predictions_are_csv(folder):
 def test_infinite_numbers_are_named_by_their_line(assays, folder):
     (folder / "some.csv").write_text("smiles,assay,dose\nnonsense,1,3\nCCCO,1,inf\n")
     message = fails("predict", assays, folder / "some.csv", "-o", folder / "some_out.csv")
-    assert "line 3 has 'inf'" in message
-
-
-def test_two_commands_do_not_write_the_same_table(folder):
-    output = folder / "twice.csv"
-    with UnfinishedOutput(output, "another command"):
-        message = fails("predict", folder / "mass.ggm", folder / "new.smi", "-o", output)
-    assert "Another process is writing" in message
-    call("predict", folder / "mass.ggm", folder / "new.smi", "-o", output)
-    assert len(table(output)) > 1
-    assert not list(folder.glob(".twice.csv*"))
+    assert "row 2 has 'inf'" in message

@@ -54,7 +54,7 @@ def test_missing_targets_are_an_error_with_count_and_line(table, command, target
     name, *options = command
     message = fails(name, table, "--target", target, *options)
     assert "20 of 60 graphs" in message
-    assert "line 3)" in message  # after the header and one molecule
+    assert "row 2)" in message  # the header is no row
     assert "--missing skip" in message
 
 
@@ -80,7 +80,7 @@ def test_rows_keep_their_numbers_when_missing_targets_are_skipped(table, monkeyp
         seen.append((len(graphs), y.tolist(), names[rows[0]]))
         raise InvalidParameterError("seen")
 
-    monkeypatch.setattr("graphgrain.cli.explain.explain_rows", explain_rows)
+    monkeypatch.setattr("graphgrain.evaluation.exploration.explain_rows", explain_rows)
     fails("explain", table, "--target", "text", "--missing", "skip", "--row", 2)
     [(count, y, name)] = seen
     assert (count, name) == (60, pd.read_csv(table)["name"][1])
@@ -113,9 +113,7 @@ def test_what_is_missing_is_what_pandas_takes_for_it(tmp_path):
 
 
 def test_a_choice_that_is_none_and_a_column_without_any_target(table, here):
-    assert "--missing is one of error, skip; got 'ignore'" in fails(
-        "info", table, "--missing", "ignore"
-    )
+    assert "'ignore' is not one of 'raise', 'skip'" in fails("info", table, "--missing", "ignore")
     (here / "y.csv").write_text("smiles,y\nCCO,\nCCN,NA\n")
     message = fails("info", "y.csv", "--target", "y", "--missing", "skip")
     assert "2 of 2 graphs" in message
@@ -156,13 +154,11 @@ def test_names_in_any_case(real):
     assert json.loads(call("info", "Drugs", "--json").stdout)["name"] == "drugs"
 
 
-def test_data_sets_that_are_searched_for_and_not_found():
-    result = call("datasets", "mutagg")
-    assert "No data set has 'mutagg'" in words(result.stderr)
-    assert "Did you mean MUTAG" in words(result.stderr)
-    assert result.stdout == ""
-    assert call("datasets", "nosuch", "--json").stdout.strip() == "[]"
-    [drugs] = json.loads(call("datasets", "drugs", "--json").stdout)
+def test_the_list_of_data_sets():
+    assert "MUTAG" in call("info").stdout
+    data_sets = {item["name"]: item for item in json.loads(call("info", "--json").stdout)}
+    assert {"PROTEINS", "drugs"} <= set(data_sets)
+    drugs = data_sets["drugs"]
     graphs, y = gg.load_drugs()
     assert drugs["graphs"] == len(graphs)
     assert drugs["classes"] == len(set(y.tolist()))

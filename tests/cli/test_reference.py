@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from graphgrain.cli.app import COMMANDS, in_options, load_command
+from graphgrain.cli.app import COMMANDS, load_command
 
 from .running import fails
 
@@ -81,42 +81,3 @@ def test_a_letter_means_one_thing_and_an_option_has_its_letter_everywhere():
 def test_a_folder_that_is_not_there_is_refused_before_the_work(arguments, here):
     assert "There is no folder 'no' to write" in fails(*arguments)
     assert not list(here.iterdir())
-
-
-@pytest.mark.parametrize(
-    ("words", "expected"),
-    [
-        ("say errors='skip' (--errors skip) to go on", "say --errors skip to go on"),
-        ("go on (errors='skip' in Python, --errors skip on the command line).",
-         "go on (--errors skip)."),
-        ("Name it with smiles=... here", "Name it with --smiles here"),
-        ("folds must be 2 or more", "--folds must be 2 or more"),
-        ("All folds must be full; all graphs have np.int64(1).", "All folds must be full; all "
-         "graphs have 1."),
-    ],
-)  # fmt: skip
-def test_messages_speak_of_options(words, expected):
-    names = {"errors": "--errors", "smiles": "--smiles", "folds": "--folds"}
-    assert in_options(words, names) == expected
-
-
-def test_errors_on_the_command_line_speak_of_options(here):
-    pytest.importorskip("rdkit")
-    (here / "same.csv").write_text("smiles,y\nCCO,1\nCCN,1\nCCC,1\nCCCC,1\n")
-    for command in (["explore"], ["explain", "--row", 1]):
-        message = fails(command[0], "same.csv", "--target", "y", *command[1:])
-        assert "have 1." in message
-        assert "np." not in message
-    (here / "no.csv").write_text("a,b\n1,2\n")
-    message = fails("info", "no.csv")
-    assert "--smiles" in message
-    assert "smiles=" not in message
-    message = fails("evaluate", "drugs", "--set", "tree_depth=-1")
-    assert "--set tree_depth=VALUE" in message
-    assert "set_params" not in message
-    assert "--folds must be 2 or more" in fails("evaluate", "drugs", "--folds", 1)
-    (here / "bad.smi").write_text("C1CC\n")
-    message = fails("info", "bad.smi")
-    assert "--errors skip" in message
-    assert "Python" not in message
-    assert "drop has no value" in fails("info", "drugs", "--view", "edge-filter:drop")

@@ -14,7 +14,6 @@ import graphgrain as gg
 from .running import SOURCE, call, program, started, words
 
 COMMANDS = [
-    "datasets",
     "info",
     "kernel",
     "features",
@@ -70,24 +69,24 @@ def test_ctrl_c_during_an_import_ends_quietly(module, here):
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
-@pytest.mark.parametrize("arguments", [["--help"], ["datasets"], ["datasets", "--json"]])
+@pytest.mark.parametrize("arguments", [["--help"], ["info"], ["info", "--json"]])
 def test_standard_output_that_takes_nothing(arguments):
     expected = "Error: The answer cannot be written to standard output: No space left on device."
     with open("/dev/full", "w") as full:
         code, errors = started(*arguments, stdout=full)
         assert (code, words(errors)) == (2, expected)
-    if arguments == ["datasets"]:  # nor does the interpreter say more at its end
+    if arguments == ["info"]:  # nor does the interpreter say more at its end
         with open("/dev/full", "w") as full:
             done = program(*arguments, stdout=full, stderr=subprocess.PIPE)
         assert (done.returncode, words(done.stderr)) == (2, expected)
 
 
 @pytest.mark.skipif(os.name == "nt", reason="needs a pipe")
-@pytest.mark.parametrize("arguments", [["datasets"], ["datasets", "--json"]])
+@pytest.mark.parametrize("arguments", [["info"], ["info", "--json"]])
 def test_a_reader_that_has_seen_enough(arguments):
     reading, writing = os.pipe()
     os.close(reading)
-    if arguments == ["datasets"]:
+    if arguments == ["info"]:
         done = program(*arguments, stdout=writing, stderr=subprocess.PIPE)
         assert (done.returncode, done.stderr) == (0, "")
     with open(writing, "w") as stream:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -13,18 +12,26 @@ from ..graphs.batch import counted
 from ..searching.activity_cliffs import Cliffs
 from ..searching.activity_cliffs import cliffs as find_cliffs
 from ..writing import atomic_write, check_output, suffix_of
-from .app import answer, command, err, out
-from .arguments import (
+from .app import command
+from .console import answer, err, out
+from .loading import load, row_names
+from .options import (
     Data,
+    Errors,
+    Id,
     Jobs,
     Json,
+    Labels,
     MinSimilarity,
+    Missing,
+    OptionalOutput,
     Reading,
+    Smiles,
+    Target,
+    View,
     check_choice,
     check_share,
-    output_file,
 )
-from .loading import load, row_names
 from .tables import text_table
 
 _SHOWN = 10
@@ -39,7 +46,6 @@ _SHOWN = 10
 )
 def cliffs(
     data: Data,
-    reading: Reading,
     min_similarity: MinSimilarity = 0.8,
     min_difference: Annotated[
         float, typer.Option(help="Minimum difference in the target; 1 is tenfold on a log10 scale.")
@@ -51,9 +57,14 @@ def cliffs(
         int,
         typer.Option(help="Maximum number of pairs drawn on the page, the steepest first.", min=1),
     ] = 200,
-    output: Annotated[
-        Path | None, output_file("File for a page (.html) or a table (.csv) of all cliffs.")
-    ] = None,
+    output: OptionalOutput = None,
+    target: Target = None,
+    id: Id = None,
+    smiles: Smiles = None,
+    labels: Labels = "",
+    errors: Errors = "raise",
+    missing: Missing = "raise",
+    view: View = None,
     n_jobs: Jobs = -1,
     as_json: Json = False,
 ) -> None:
@@ -62,6 +73,7 @@ def cliffs(
     The page draws both graphs of each pair in the same orientation and colours their differences.
     Duplicate graphs with different target values are listed separately.
     """
+    reading = Reading(target, id, smiles, labels, errors, missing, view)
     check_share("--min-similarity", min_similarity)
     check_choice("--similarity", similarity, ("minmax", "cosine"))
     if not 0.0 < min_difference < float("inf"):

@@ -2,21 +2,36 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
-import typer
 from rich.markup import escape
 from rich.table import Table
 
 from ..graphs.batch import counted
 from ..searching.graph_index import GraphIndex
 from ..searching.groups import Clusters, pick_diverse, sphere_exclusion
-from ..searching.index_files import KINDS
 from ..writing import write_csv
-from .app import answer, command, err, out
-from .arguments import Jobs, Json, Reading, check_choice, check_share, output_file
-from .index import IndexOrData, Similarity, labels_of, opened
+from .app import command
+from .console import answer, err, out
+from .index import labels_of, opened
+from .options import (
+    Errors,
+    Id,
+    IndexOrData,
+    Jobs,
+    Json,
+    Labels,
+    MinSimilarity,
+    Missing,
+    OptionalOutput,
+    Pick,
+    Reading,
+    Similarity,
+    Smiles,
+    Target,
+    View,
+    check_share,
+)
 from .tables import text_table
 
 _SHOWN = 10
@@ -31,16 +46,17 @@ _SHOWN = 10
 )
 def cluster(
     data: IndexOrData,
-    reading: Reading,
-    min_similarity: Annotated[
-        float, typer.Option(help="Minimum similarity of a member to the centre.")
-    ] = 0.6,
-    count: Annotated[
-        int | None,
-        typer.Option("--pick", help="Pick this number of diverse graphs instead of clustering."),
-    ] = None,
+    min_similarity: MinSimilarity = 0.6,
+    pick: Pick = None,
     similarity: Similarity = None,
-    output: Annotated[Path | None, output_file("Write the full result to this .csv file.")] = None,
+    output: OptionalOutput = None,
+    target: Target = None,
+    id: Id = None,
+    smiles: Smiles = None,
+    labels: Labels = "",
+    errors: Errors = "raise",
+    missing: Missing = "raise",
+    view: View = None,
     n_jobs: Jobs = -1,
     as_json: Json = False,
 ) -> None:
@@ -49,31 +65,30 @@ def cluster(
     A cluster consists of a graph with many neighbours and those neighbours that are not in a larger
     cluster. For an index, its own similarity is used.
     """
-    if similarity is not None:
-        check_choice("--similarity", similarity, tuple(KINDS))
+    reading = Reading(target, id, smiles, labels, errors, missing, view)
     check_share("--min-similarity", min_similarity)
     rows: list[tuple[Any, ...]]
     with opened(data, reading, n_jobs, similarity) as index:
         ids = index.ids
-        if count is not None:
+        if pick is not None:
             with err().status("picking"):
-                chosen = ids[pick_diverse(index, count)].tolist()
-            labels = labels_of(index, chosen)
-            rows = [("rank", "id", "name"), *zip(range(1, count + 1), chosen, labels, strict=True)]
+                chosen = ids[pick_diverse(index, pick)].tolist()
+            names = labels_of(index, chosen)
+            rows = [("rank", "id", "name"), *zip(range(1, pick + 1), chosen, names, strict=True)]
             if as_json:
-                answer({"picks": chosen, "names": labels})
+                answer({"picks": chosen, "names": names})
             else:
-                out().print(_table([("id", chosen), ("", labels)]))
+                out().print(_table([("id", chosen), ("", names)]))
         else:
             with err().status("clustering"):
                 found = sphere_exclusion(index, min_similarity)
             centers = ids[found.centers].tolist()
-            labels = labels_of(index, ids.tolist())
+            names = labels_of(index, ids.tolist())
             rows = [("id", "name", "cluster", "center")]
             rows += [
                 (key, label, number + 1, centers[number])
                 for key, label, number in zip(
-                    ids.tolist(), labels, found.labels.tolist(), strict=True
+                    ids.tolist(), names, found.labels.tolist(), strict=True
                 )
             ]
             if as_json:
@@ -86,7 +101,7 @@ def cluster(
                         ],
                         "labels": (found.labels + 1).tolist(),
                         "ids": ids.tolist(),
-                        "names": labels,
+                        "names": names,
                     }
                 )
             else:
@@ -105,8 +120,8 @@ def _show(index: GraphIndex, found: Clusters, centers: list[Any]) -> None:
     first = centers[:_SHOWN]
     sizes = [f"{size:,}" for size in found.sizes[:_SHOWN].tolist()]
     numbers = range(1, len(first) + 1)
-    labels = labels_of(index, first)
-    out().print(_table([("cluster", numbers), ("size", sizes), ("center", first), ("", labels)]))
+    names = labels_of(index, first)
+    out().print(_table([("cluster", numbers), ("size", sizes), ("center", first), ("", names)]))
 
 
 def _table(columns: list[tuple[str, Any]]) -> Table:

@@ -5,27 +5,13 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated
 
-import numpy as np
-import typer
 from rich.markup import escape
 
 from ..errors import InvalidParameterError
-from ..evaluation.exploration import explore
-from ..evaluation.labelled_graphs import prepare
-from ..evaluation.protocol import Protocol
-from ..evaluation.records import read_results
-from ..evaluation.summary import summarise
-from ..kernels.tree_plus_plus import TreePlusPlus
-from ..report.graph_pages import explore_page, write_neighbours
-from ..report.results_page import write_report
-from ..writing import atomic_write
-from .app import answer, command, out
-from .arguments import Jobs, Json, nearest, output_file
-from .evaluate import running
-from .kernel_options import kernel_grid
-from .loading import BUNDLED, load
+from .app import command
+from .console import answer, out
+from .options import Drug, Jobs, Json, Output, nearest
 from .tables import text_table
 
 #: Number of neighbours shown.
@@ -34,14 +20,27 @@ NEIGHBOURS = 5
 
 @command(["graphgrain demo", "graphgrain demo --drug diazepam --output demo"])
 def demo(
-    drug: Annotated[str, typer.Option(help="Drug whose neighbours are shown.")] = "morphine",
-    output: Annotated[Path, output_file("Folder for the results and the pages.")] = Path(
-        "graphgrain-demo"
-    ),
-    n_jobs: Jobs = -1,
+    drug: Drug = "morphine",
+    output: Output = Path("graphgrain-demo"),
+    jobs: Jobs = -1,
     as_json: Json = False,
 ) -> None:
     """Compare the bundled drugs: nearest neighbours, cross-validated accuracy and pages."""
+    import numpy as np
+
+    from ..evaluation.exploration import explore
+    from ..evaluation.labelled_graphs import prepare
+    from ..evaluation.protocol import Protocol
+    from ..evaluation.records import read_results
+    from ..evaluation.summary import summarise
+    from ..kernels.tree_plus_plus import TreePlusPlus
+    from ..report.graph_pages import explore_page, write_neighbours
+    from ..report.results_page import write_report
+    from ..writing import atomic_write
+    from .evaluate import running
+    from .kernel_options import kernel_grid
+    from .loading import BUNDLED, load
+
     start = time.perf_counter()
     say: Callable[..., None] = (lambda *_: None) if as_json else out().print
     _, graphs, y, names, *_ = load(BUNDLED)
@@ -58,7 +57,7 @@ def demo(
     )
 
     # Morphine and hydromorphone differ only in their bonds.
-    kernel = TreePlusPlus(edge_labels=True, n_jobs=n_jobs)
+    kernel = TreePlusPlus(edge_labels=True, n_jobs=jobs)
     K = kernel.fit_transform(graphs)
     me = int(np.flatnonzero(names == drug)[0])
     near = [int(other) for other in np.argsort(-K[me], kind="stable") if other != me][:NEIGHBOURS]
@@ -72,7 +71,7 @@ def demo(
     results = output / "results.jsonl"
     data = prepare(BUNDLED, graphs, y)
     kernels = [kernel_grid("vertex-histogram"), kernel_grid("tree++", ["edge_labels=True"])]
-    with running(results, 10 * len(kernels), n_jobs, quiet=as_json) as runner:
+    with running(results, 10 * len(kernels), jobs, quiet=as_json) as runner:
         for each in kernels:
             runner(data, each, Protocol(), 1)
     right = {row.kernel: row.accuracy.mean or 0.0 for row in summarise(read_results(results))}
@@ -90,10 +89,10 @@ def demo(
         ("Predictions for all drugs, explained", "explore.html"),
     ]
     write_neighbours(pictures, kernel, graphs, names, y, me, near, links)
-    write_report(results, page, n_jobs=n_jobs, links=links)
+    write_report(results, page, n_jobs=jobs, links=links)
     explored = output / "explore.html"
     with atomic_write(explored, "The page") as file:
-        found = explore(BUNDLED, graphs, y, names, n_jobs=n_jobs)
+        found = explore(BUNDLED, graphs, y, names, n_jobs=jobs)
         file.write(explore_page(found, links).encode())
     taken = time.perf_counter() - start
     if as_json:

@@ -45,11 +45,28 @@ from ..graphs.files.molecules import typed
 from ..kernels.grid import KernelGrid
 from ..learning.inputs import are_classes
 from ..parameters import check_parameters
-from .app import Interrupted, answer, command, err, out
-from .arguments import Jobs, Json, Reading, Set, check_choice, listed
+from .app import Interrupted, command
+from .console import answer, err, out
 from .kernel_options import given_of, kernel_grid
-from .learn import Columns, Descriptors, training_table
 from .loading import Loaded, load, note_ignored_attributes
+from .models import training_table
+from .options import (
+    Columns,
+    Descriptors,
+    Errors,
+    Id,
+    Jobs,
+    Json,
+    Labels,
+    Missing,
+    Parameters,
+    Reading,
+    Smiles,
+    Target,
+    View,
+    check_choice,
+    listed,
+)
 from .tables import accuracy_table, print_table
 
 RESULTS = Path("graphgrain-results.jsonl")
@@ -97,7 +114,6 @@ def evaluate(
         list[str],
         typer.Argument(help="Files, folders, names of TU data sets, or drugs.", metavar="DATA"),
     ],
-    reading: Reading,
     kernel: Annotated[
         list[str] | None,
         typer.Option(
@@ -138,10 +154,17 @@ def evaluate(
     select: Select = "validated",
     seed: Seed = 0,
     remove_duplicates: Duplicates = False,
-    columns: Columns = None,
+    columns: Columns = "",
     descriptors: Descriptors = None,
-    parameters: Set = None,
+    parameters: Parameters = None,
     results: Results = RESULTS,
+    target: Target = None,
+    id: Id = None,
+    smiles: Smiles = None,
+    labels: Labels = "",
+    errors: Errors = "raise",
+    missing: Missing = "raise",
+    view: View = None,
     n_jobs: Jobs = -1,
     as_json: Json = False,
 ) -> None:
@@ -154,10 +177,11 @@ def evaluate(
     file immediately; after an interruption, run the same command again to continue. Results do not
     depend on the number of threads.
     """
+    reading = Reading(target, id, smiles, labels, errors, missing, view)
     check_choice("--select", select, SELECTIONS)
     check_choice("--mode", mode, MODES)
     protocol, repeats = _protocol(mode, split, folds, repeats, seed)
-    beside = listed([columns] if columns else None)
+    beside = listed([columns])
     with_table = bool(beside) or descriptors is not None
     usual = SELF_TUNED if with_table else "tree++"
     rows = [evaluated_row(name, parameters) for name in listed(kernel) or [usual]]

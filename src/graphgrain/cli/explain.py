@@ -1,29 +1,38 @@
-"""The commands explain and explore: explain predictions for some graphs or a whole data set."""
+"""The command explain: explain predictions by patterns, atoms and bonds."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Any
 
-import numpy as np
-import typer
 from rich.markup import escape
 
 from ..errors import InvalidParameterError
-from ..evaluation.exploration import MOST_GRAPHS, Seen, explain_rows
-from ..evaluation.exploration import explore as compute
-from ..explaining.explanation import Explanation
-from ..graphs.batch import counted
-from ..graphs.convert.rdkit import LabelOptions
-from ..graphs.files.molecules import missing_values
-from ..learning.model_file import load_model
-from ..report.graph_pages import explanation_page, explore_page
 from ..writing import atomic_write, suffix_of
-from .app import answer, command, err, out
-from .arguments import Data, Jobs, Json, Reading, output_file
-from .learn import molecules_of, new_table, trained_with
-from .loading import load, with_labels
+from .app import command
+from .console import answer, err, out
+from .options import (
+    Data,
+    Errors,
+    Id,
+    Jobs,
+    Json,
+    Labels,
+    Missing,
+    ModelOption,
+    OptionalOutput,
+    Reading,
+    Row,
+    Smiles,
+    Target,
+    View,
+)
 from .tables import text_table
+
+if TYPE_CHECKING:
+    from ..evaluation.exploration import Seen
+    from ..explaining.explanation import Explanation
+    from .loading import Loaded
 
 
 @command(
@@ -36,21 +45,17 @@ from .tables import text_table
 )
 def explain(
     data: Data,
-    reading: Reading,
-    row: Annotated[
-        str,
-        typer.Option(
-            help="Graphs to explain, counted from 1: 17, or 17,20-22.", metavar="NUMBER,..."
-        ),
-    ],
-    model: Annotated[
-        Path | None,
-        typer.Option(help="Explain this model, written by fit.", metavar="MODEL"),
-    ] = None,
-    output: Annotated[
-        Path | None, output_file("A page (.html) or, for one graph, a picture (.svg, .png).")
-    ] = None,
-    n_jobs: Jobs = -1,
+    row: Row,
+    model: ModelOption = None,
+    output: OptionalOutput = None,
+    target: Target = None,
+    id: Id = None,
+    smiles: Smiles = None,
+    labels: Labels = "",
+    errors: Errors = "raise",
+    missing: Missing = "raise",
+    view: View = None,
+    jobs: Jobs = -1,
     as_json: Json = False,
 ) -> None:
     """Explain predictions by patterns, atoms and bonds.
@@ -64,77 +69,108 @@ def explain(
         raise InvalidParameterError(
             f"An explanation is written as .html, .svg or .png; got {str(output)!r}."
         )
-    fitted = None if model is None else load_model(model)
-    trained = {"labels": [], "columns": []} if fitted is None else trained_with(fitted)
-    if fitted is not None and reading.view:
+    if model is not None and view:
         raise InvalidParameterError(
             "A model has its own view; got --view as well. Leave it out, and give it to fit."
         )
-    if trained["labels"]:  # read molecules with the label options of training
-        labels = dict(zip(LabelOptions._fields, trained["labels"], strict=True))
-        reading = with_labels(reading, labels, "The model was trained")
+    from ..evaluation.exploration import explain_rows
+    from ..learning.model_file import load_model
+    from .loading import load, row_names, with_labels
+    from .models import labels_of, model_input, molecules_of
+
+    reading = Reading(target, id, smiles, labels, errors, missing, view)
+    fitted = None if model is None else load_model(model)
+    if fitted is not None:  # read molecules with the label options of training
+        reading = with_labels(reading, labels_of(fitted), "The model was trained")
     loaded = load(data, reading, all_rows=True).with_one_target()
-    loaded = loaded if fitted is not None and loaded.y is None else loaded.with_classes()
-    if loaded.y is None and fitted is None:
+    if fitted is None and loaded.with_classes().y is None:
         raise InvalidParameterError(
             f"explain needs classes or numbers as targets; {data} has none. Give it a model with "
             "--model."
         )
-    rows = _rows(row, len(loaded.graphs), loaded.name)
-    if form in (".svg", ".png") and len(rows) > 1:
+    positions = _positions(row, loaded)
+    if form in (".svg", ".png") and len(positions) > 1:
         raise InvalidParameterError(
-            f"A picture shows one graph, not {len(rows)}; write a page, such as -o why.html."
+            f"A picture shows one graph, not {len(positions)}; write a page, such as -o why.html."
         )
     X = None
-    if fitted is None:
-        assert loaded.y is not None
-        known = np.flatnonzero(~missing_values(loaded.y))
-        others = len(np.setdiff1d(known, rows))
-        learned = f"{counted(others, 'other graph')} of {loaded.name}"
-    else:
+    if fitted is not None:
         molecules = molecules_of(loaded, fitted.descriptors, reading)
-        X = _at(new_table(fitted, molecules, loaded.table, trained["columns"]), rows)
-        learned = counted(fitted.n_graphs_, "graph")
+        numbers = [loaded.row(position) for position in range(len(loaded.graphs))]
+        X = _at(model_input(fitted, molecules, loaded.table, numbers), positions)
     doing = "Learning from" if fitted is None else "Explaining"
+    names = row_names(loaded)
     with err().status(f"{doing} {escape(loaded.name)}"):
-        seen, whys = explain_rows(
-            loaded.graphs, loaded.y, rows, loaded.names, model=fitted, X=X, n_jobs=n_jobs
+        graphs, explanations = explain_rows(
+            loaded.graphs, loaded.y, positions, names, model=fitted, X=X, n_jobs=jobs
         )
     if output is not None:
-        if form == ".png":
-            content = whys[0].to_png()
-        elif form == ".svg":
-            content = whys[0].to_svg(theme="auto").encode()
-        else:
-            content = explanation_page(loaded.name, seen, len(rows), learned).encode()
-        with atomic_write(output, "The explanation") as file:
-            file.write(content)
+        learned = _learned(loaded, positions, fitted)
+        _write(output, loaded.name, graphs, explanations, learned)
     if as_json:
-        found = [_as_json(*each, output) for each in zip(seen, whys, strict=False)]
-        answer(found[0] if len(found) == 1 else found)
+        results = [_as_json(*pair, output) for pair in zip(graphs, explanations, strict=False)]
+        answer(results[0] if len(results) == 1 else results)
         return
-    for one in seen[: len(rows)]:
-        _print(one)
+    for graph in graphs[: len(positions)]:
+        _print(graph)
     if output is not None:
-        out().print(f"Open [bold]{escape(str(output))}[/bold] in a browser.")
+        err().print(f"Open [bold]{escape(str(output))}[/bold] in a browser.")
 
 
-def _rows(text: str, graphs: int, name: str) -> list[int]:
-    """Parse numbers and ranges, counted from 1, into positions."""
-    found: list[int] = []
+def _positions(text: str, loaded: Loaded) -> list[int]:
+    """Parse rows and ranges of rows, counted from 1, into positions of graphs."""
+    positions = {loaded.row(position): position for position in range(len(loaded.graphs))}
+    numbers: list[int] = []
     for part in text.split(","):
         first, dash, last = part.strip().partition("-")
         if not first.isdecimal() or (dash and not last.isdecimal()):
             raise InvalidParameterError(
                 f"--row is a number, or numbers and ranges, such as 17,20-22; got {text!r}."
             )
-        begin, end = int(first), int(last or first)
-        if not 1 <= begin <= end <= graphs:
+        rows = range(int(first), int(last or first) + 1)
+        if not rows or rows[0] < 1 or rows[-1] > max(positions):
             raise InvalidParameterError(
-                f"--row is a number from 1 to {graphs:,}, the graphs of {name}; got {part.strip()}."
+                f"--row is a number from 1 to {max(positions):,}, the rows of {loaded.name}; got "
+                f"{part.strip()}."
             )
-        found += range(begin, end + 1)
-    return [number - 1 for number in dict.fromkeys(found)]
+        numbers += rows
+    for number in numbers:
+        if number not in positions:
+            raise InvalidParameterError(
+                f"Row {number} of {loaded.name} cannot be read. Leave it out."
+            )
+    return [positions[number] for number in dict.fromkeys(numbers)]
+
+
+def _learned(loaded: Loaded, positions: list[int], fitted: Any) -> str:
+    """Say what a model was fitted to."""
+    import numpy as np
+
+    from ..graphs.batch import counted
+    from ..graphs.files.molecules import missing_values
+
+    if fitted is not None:
+        return counted(fitted.n_graphs_, "graph")
+    assert loaded.y is not None
+    labelled = np.flatnonzero(~missing_values(loaded.y))
+    graphs = counted(len(np.setdiff1d(labelled, positions)), "other graph")
+    return f"{graphs} of {loaded.name}"
+
+
+def _write(
+    output: Path, name: str, graphs: list[Seen], explanations: list[Explanation], learned: str
+) -> None:
+    """Write a picture or a page."""
+    from ..report.graph_pages import explanation_page
+
+    if output.suffix == ".png":
+        content = explanations[0].to_png()
+    elif output.suffix == ".svg":
+        content = explanations[0].to_svg(theme="auto").encode()
+    else:
+        content = explanation_page(name, graphs, len(explanations), learned).encode()
+    with atomic_write(output, "The explanation") as file:
+        file.write(content)
 
 
 def _at(table: Any, rows: list[int]) -> Any:
@@ -183,48 +219,3 @@ def _print(seen: Seen) -> None:
     patterns = [(name, f"{adds:+.3g}", times) for name, adds, times, _ in seen.patterns]
     numbers = ("contribution", "count")
     out().print(text_table(("pattern", *numbers), patterns, numbers))
-
-
-@command(
-    [
-        "graphgrain explore drugs",
-        "graphgrain explore molecules.csv --target active -o molecules.html",
-        "graphgrain explore MUTAG --most 100",
-    ]
-)
-def explore(
-    data: Data,
-    reading: Reading,
-    output: Annotated[Path, output_file("File for the page.")] = Path("explore.html"),
-    most: Annotated[
-        int, typer.Option(help="Maximum number of graphs; of larger sets a sample is shown.", min=4)
-    ] = MOST_GRAPHS,
-    n_jobs: Jobs = -1,
-    as_json: Json = False,
-) -> None:
-    """Write an interactive page of a data set: a map, drawings, predictions and explanations.
-
-    The page is one self-contained HTML file. Clicking a graph on the map shows its prediction by a
-    model fitted without it, the contributions of fragments and vertices, and its nearest neighbours
-    with their differences. Without a target there are only the map and the neighbours.
-    """
-    loaded = load(data, reading).with_one_target()
-    with err().status(f"Exploring {escape(loaded.name)}"):
-        found = compute(
-            loaded.name, loaded.graphs, loaded.y, loaded.names, most=most, n_jobs=n_jobs
-        )
-        with atomic_write(output, "The page") as file:
-            file.write(explore_page(found).encode())
-    if as_json:
-        answer({"page": str(output), "graphs": len(found.graphs), "score": found.score})
-        return
-    if found.score is None:
-        right = "no target to predict" + (" (--target names its column)" if loaded.columns else "")
-    elif found.classes:
-        right = f"{100 * found.score:.1f} % of the predictions are right"
-    else:
-        right = f"predictions with R2 {found.score:.3f}"
-    out().print(
-        f"{counted(len(found.graphs), 'graph')}, {right}. Open "
-        f"[bold]{escape(str(output))}[/bold] in a browser."
-    )

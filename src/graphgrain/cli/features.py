@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
-
-import typer
-from rich.markup import escape
+from typing import Any
 
 from ..errors import (
     InvalidFileError,
@@ -14,14 +11,27 @@ from ..errors import (
     InvalidParameterError,
     UnwritableFileError,
 )
-from ..graphs.batch import counted
-from ..graphs.files.molecules import is_molecule_file
-from ..graphs.streams import Chunk
-from ..scaling.feature_shards import SHARD_SIZE, save_features
-from .app import Interrupted, answer, command, err, out
-from .arguments import Data, Json, Reading, Set, check_choice, output_file
-from .kernel_options import chosen_kernel
-from .loading import MOLECULE_OPTIONS, load
+from .app import Interrupted, command
+from .console import answer, err, written
+from .options import (
+    Data,
+    Errors,
+    Id,
+    Jobs,
+    Json,
+    Kernel,
+    Labels,
+    Missing,
+    NumberOfFeatures,
+    Output,
+    Parameters,
+    Quiet,
+    Reading,
+    ShardSize,
+    Smiles,
+    Target,
+    View,
+)
 
 
 @command(
@@ -33,18 +43,20 @@ from .loading import MOLECULE_OPTIONS, load
 )
 def features(
     data: Data,
-    reading: Reading,
-    output: Annotated[Path, output_file("Folder to write to.")],
-    kernel: Annotated[str, typer.Option("--kernel", "-k", help="Name of the kernel.")] = "tree++",
-    parameters: Set = None,
-    n_features: Annotated[
-        int, typer.Option(help="Number of columns; features are hashed into them.", min=1)
-    ] = 2**20,
-    shard_size: Annotated[int, typer.Option(help="Number of graphs per file.", min=1)] = SHARD_SIZE,
-    n_jobs: Annotated[
-        int, typer.Option("--n-jobs", "-j", help="Number of processes; -1 uses all cores.")
-    ] = -1,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress bar.")] = False,
+    output: Output,
+    kernel: Kernel = "tree++",
+    parameters: Parameters = None,
+    n_features: NumberOfFeatures = 2**20,
+    shard_size: ShardSize = 20_000,
+    target: Target = None,
+    id: Id = None,
+    smiles: Smiles = None,
+    labels: Labels = "",
+    errors: Errors = "raise",
+    missing: Missing = "raise",
+    view: View = None,
+    jobs: Jobs = -1,
+    quiet: Quiet = False,
     as_json: Json = False,
 ) -> None:
     """Write the features of any number of graphs to a folder of Parquet files.
@@ -54,55 +66,57 @@ def features(
     other columns of the input, such as names and targets. Read them with any program for Parquet,
     or in Python with graphgrain.load_features(folder).
     """
-    check_choice("--errors", reading.errors, ("raise", "skip"))
-    chosen = chosen_kernel(kernel, parameters)
-    path = Path(data).expanduser()
-    source: Any
-    if path.exists() and is_molecule_file(path):
-        source = path
-        options = {name: getattr(reading, name) for name in MOLECULE_OPTIONS}
-        if reading.view:
-            raise InvalidParameterError(
-                "Views are fitted to all graphs, but files of molecules are read in chunks. "
-                "Leave out --view."
-            )
-        if reading.target is not None:
-            raise InvalidParameterError(
-                "All columns of the file are written with the features, including targets. Leave "
-                f"out --target {reading.target}."
-            )
-    else:
-        loaded = load(data, reading)
-        known = {"name": loaded.names, "target": loaded.y}
-        columns = {name: values for name, values in known.items() if values is not None}
-        source, options = [Chunk(loaded.graphs, columns)], {}
+    from ..graphs.batch import counted
+    from ..scaling.feature_shards import save_features
+    from .kernel_options import chosen_kernel
+
+    estimator = chosen_kernel(kernel, parameters)
+    source, options = _source(data, Reading(target, id, smiles, labels, errors, missing, view))
+    resumable = (
+        f"Finished shards are saved in {str(output)!r}. Run the same command again to continue."
+    )
     try:
         manifest = save_features(
             source,
             output,
-            chosen,
+            estimator,
             n_features=n_features,
             shard_size=shard_size,
-            n_jobs=n_jobs,
+            n_jobs=jobs,
             verbose=not quiet and err().is_terminal,
             **options,
         )
     except KeyboardInterrupt:
-        raise Interrupted(_kept(output)) from None
+        raise Interrupted(resumable) from None
     except (InvalidFileError, InvalidGraphError, UnwritableFileError) as error:
         if any(output.glob("shard-*.parquet")):
-            error.add_note(_kept(output))
+            error.add_note(resumable)
         raise
     if as_json:
         answer({**manifest, "output": str(output)})
         return
     size = sum(file.stat().st_size for file in output.glob("shard-*.parquet"))
-    out().print(
-        f"{kernel} of {counted(manifest['rows'], 'graph')} in "
-        f"{counted(len(manifest['shards']), 'shard')} ({size / 1e9:.2f} GB), written to "
-        f"{escape(str(output))}."
-    )
+    graphs, shards = counted(manifest["rows"], "graph"), counted(len(manifest["shards"]), "shard")
+    written(f"{kernel} of {graphs} in {shards} ({size / 1e9:.2f} GB)", output)
 
 
-def _kept(folder: Path) -> str:
-    return f"Finished shards are saved in {str(folder)!r}. Run the same command again to continue."
+def _source(data: str, reading: Reading) -> tuple[Any, dict[str, Any]]:
+    """Return the graphs of DATA, or the path of molecules to stream, and how to read them."""
+    from ..graphs.files.molecules import is_molecule_file
+    from ..graphs.streams import Chunk
+    from .loading import load, molecule_options, options_set
+
+    path = Path(data).expanduser()
+    if not (path.exists() and is_molecule_file(path)):
+        loaded = load(data, reading)
+        columns = {"name": loaded.names, "target": loaded.y}
+        present = {name: values for name, values in columns.items() if values is not None}
+        return [Chunk(loaded.graphs, present)], {}
+    for option in set(options_set(reading)) & {"target", "id", "missing", "view"}:
+        reason = (
+            "views are fitted to all of them" if option == "view" else "all columns are written"
+        )
+        raise InvalidParameterError(
+            f"Molecules are read in chunks, and {reason}. Leave out --{option}."
+        )
+    return path, molecule_options(reading)

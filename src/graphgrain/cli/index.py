@@ -10,13 +10,13 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from importlib.resources import files
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Annotated, Any
+from typing import Any
 
 import numpy as np
-import typer
 from rich.markup import escape
 
 from ..errors import InvalidGraphError, InvalidParameterError
@@ -25,53 +25,58 @@ from ..graphs.convert.rdkit import LabelOptions
 from ..graphs.datasets.fetch import tu_datasets
 from ..graphs.files.molecules import is_molecule_file, names_beside
 from ..searching.graph_index import GraphIndex, described_kernel
-from ..searching.index_files import JOURNAL, KINDS
-from .app import Interrupted, answer, command, err, out
-from .arguments import Data, Jobs, Json, Reading, Set, check_choice, output_file
+from ..searching.index_files import JOURNAL
+from .app import Interrupted, command
+from .console import answer, err, out
 from .kernel_options import chosen_kernel
-from .loading import BUNDLED, MOLECULE_OPTIONS, load, options_set, row_names, with_labels
+from .loading import BUNDLED, load, molecule_options, options_set, row_names, with_labels
+from .options import (
+    Count,
+    Data,
+    Errors,
+    Html,
+    Id,
+    Index,
+    Jobs,
+    Json,
+    Labels,
+    Missing,
+    OptionalKernel,
+    OptionalMinSimilarity,
+    Output,
+    Overwrite,
+    Parameters,
+    Queries,
+    Reading,
+    Similarity,
+    Smiles,
+    Target,
+    View,
+)
 from .tables import text_table
-
-Similarity = Annotated[
-    str | None,
-    typer.Option(
-        help="Similarity of graphs; by default that of the kernel or the index, or minmax.",
-        metavar="|".join(KINDS),
-    ),
-]
-IndexOrData = Annotated[
-    str, typer.Argument(help="An index, a file, a folder, or a data set.", metavar="DATA")
-]
 
 
 @command(
     [
         "graphgrain index drugs -o drugs.ggi",
         "graphgrain index molecules.smi.gz -o library.ggi --errors skip",
-        "graphgrain index molecules.csv -o library.ggi --ids name --kernel wl --set n_iter=3",
+        "graphgrain index molecules.csv -o library.ggi --id name --kernel wl --set n_iter=3",
     ]
 )
 def index(
     data: Data,
-    reading: Reading,
-    output: Annotated[Path, output_file("Folder for the index, usually NAME.ggi.")],
-    ids: Annotated[
-        str | None,
-        typer.Option(help="Column with the ids; by default numbers from 1.", metavar="COLUMN"),
-    ] = None,
-    kernel: Annotated[
-        str | None,
-        typer.Option(
-            "--kernel",
-            "-k",
-            help="Name of the kernel; by default Tree++ with settings for search.",
-        ),
-    ] = None,
-    parameters: Set = None,
+    output: Output,
+    kernel: OptionalKernel = None,
+    parameters: Parameters = None,
     similarity: Similarity = None,
-    overwrite: Annotated[
-        bool, typer.Option("--overwrite", help="Replace an existing index.")
-    ] = False,
+    overwrite: Overwrite = False,
+    target: Target = None,
+    id: Id = None,
+    smiles: Smiles = None,
+    labels: Labels = "",
+    errors: Errors = "raise",
+    missing: Missing = "raise",
+    view: View = None,
     n_jobs: Jobs = -1,
     as_json: Json = False,
 ) -> None:
@@ -80,15 +85,14 @@ def index(
     The index contains the graphs, so the input file is not needed afterwards. For files of
     molecules, run the same command again after an interruption to continue.
     """
-    if similarity is not None:
-        check_choice("--similarity", similarity, tuple(KINDS))
+    reading = Reading(target, id, smiles, labels, errors, missing, view)
     chosen = None
     if kernel is not None or parameters:
         chosen = chosen_kernel(kernel or "tree++", parameters)
     begin = time.perf_counter()
     options = {"similarity": similarity, "overwrite": overwrite, "n_jobs": n_jobs}
     try:
-        made = build(data, reading, output, kernel=chosen, ids=ids, **options)
+        made = build(data, reading, output, kernel=chosen, **options)
     except KeyboardInterrupt:
         begun = (output.expanduser() / JOURNAL).is_file()
         raise Interrupted("Run the same command again to continue." if begun else "") from None
@@ -119,12 +123,11 @@ def index(
 
 def build(data: str, reading: Reading, path: Path, **options: Any) -> GraphIndex:
     """Build the index of a DATA argument; files of molecules are streamed."""
-    check_choice("--errors", reading.errors, ("raise", "skip"))
     place = Path(data).expanduser()
     source: Any
     if data == BUNDLED and not reading.view:
         source = Path(str(files("graphgrain.graphs.datasets") / "data" / "drugs.csv"))
-        options["ids"] = options.get("ids") or "name"
+        reading = replace(reading, id=reading.id or "name")
     elif is_molecule_file(place) and place.exists() and not reading.view:
         source = place
         if reading.target is not None:
@@ -140,9 +143,11 @@ def build(data: str, reading: Reading, path: Path, **options: Any) -> GraphIndex
             name: np.asarray(values) for name, values in known.items() if values is not None
         }
     if isinstance(source, Path):
-        options |= {name: getattr(reading, name) for name in MOLECULE_OPTIONS}
+        options |= molecule_options(reading)
     # The command line counts rows from 1.
-    return GraphIndex.build(path, source, first_id=1, verbose=sys.stderr.isatty(), **options)
+    return GraphIndex.build(
+        path, source, ids=reading.id, first_id=1, verbose=sys.stderr.isatty(), **options
+    )
 
 
 @contextmanager
@@ -198,26 +203,19 @@ _FILES = (".zip", ".gz", ".mat", ".txt", ".json", ".ggi")
     ]
 )
 def search(
-    index: Annotated[Path, typer.Argument(help="An index built by `graphgrain index`.")],
-    queries: Annotated[
-        list[str], typer.Argument(help="SMILES, or files or data sets of graphs.", metavar="QUERY")
-    ],
-    reading: Reading,
-    count: Annotated[
-        int, typer.Option("--count", "-n", help="Number of graphs to find per query.", min=1)
-    ] = 10,
-    min_similarity: Annotated[
-        float | None, typer.Option(help="Minimum similarity of graphs.")
-    ] = None,
-    similarity: Annotated[
-        str | None,
-        typer.Option(
-            help="Similarity of graphs; by default that of the index.", metavar="|".join(KINDS)
-        ),
-    ] = None,
-    html: Annotated[
-        Path | None, typer.Option(help="Write a page with drawings of the graphs.", metavar="FILE")
-    ] = None,
+    index: Index,
+    queries: Queries,
+    count: Count = 10,
+    min_similarity: OptionalMinSimilarity = None,
+    similarity: Similarity = None,
+    html: Html = None,
+    target: Target = None,
+    id: Id = None,
+    smiles: Smiles = None,
+    labels: Labels = "",
+    errors: Errors = "raise",
+    missing: Missing = "raise",
+    view: View = None,
     n_jobs: Jobs = -1,
     as_json: Json = False,
 ) -> None:
@@ -228,8 +226,7 @@ def search(
     without normalisation, and "containment" the share of the query that a graph contains. Graphs
     without ids are numbered from 1.
     """
-    if similarity is not None:
-        check_choice("--similarity", similarity, tuple(KINDS))
+    reading = Reading(target, id, smiles, labels, errors, missing, view)
     library = GraphIndex.open(index, n_jobs=n_jobs)
     graphs, names = as_query_graphs(library, queries, reading)
     ids, values, columns = library.search(
@@ -315,7 +312,7 @@ def reading_of(index: GraphIndex, reading: Reading) -> Reading:
     molecules = index._snapshot.manifest.molecules
     if molecules is None:
         return reading
-    labels = {name: bool(molecules.get(name, False)) for name in LabelOptions._fields}
+    labels = [name for name in LabelOptions._fields if molecules.get(name, False)]
     return with_labels(reading, labels, "The index was built")
 
 

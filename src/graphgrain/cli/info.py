@@ -1,23 +1,34 @@
-"""The commands info and datasets: statistics of a data set, and the named data sets."""
+"""The command info: statistics of a data set, or the list of named data sets."""
 
 from __future__ import annotations
 
 from dataclasses import asdict
-from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING
 
-import numpy as np
-import typer
 from rich.markup import escape
 from rich.table import Table
 
-from ..graphs.batch import counted
-from ..graphs.datasets import fetch
-from ..graphs.description import Statistics, describe, text_bars, text_histogram
-from .app import answer, command, err, out
-from .arguments import Data, Json, Reading, nearest
-from .loading import load
+from .app import command
+from .console import answer, out, written
+from .options import (
+    Errors,
+    Id,
+    Json,
+    Labels,
+    Missing,
+    OptionalData,
+    Plot,
+    Reading,
+    Smiles,
+    Target,
+    View,
+)
 from .tables import print_table, text_table
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from ..graphs.description import Statistics
 
 #: Descriptions of the rows.
 MEANINGS = {
@@ -41,63 +52,65 @@ MOST_CLASSES = 30
 
 @command(
     [
+        "graphgrain info",
         "graphgrain info drugs",
         "graphgrain info MUTAG --plot mutag.png",
         "graphgrain info my_molecules.csv --target active --json",
     ]
 )
 def info(
-    data: Data,
-    reading: Reading,
-    plot: Annotated[
-        Path | None, typer.Option(help="Draw the distributions to this .png, .pdf or .svg file.")
-    ] = None,
+    data: OptionalData = None,
+    target: Target = None,
+    id: Id = None,
+    smiles: Smiles = None,
+    labels: Labels = "",
+    errors: Errors = "raise",
+    missing: Missing = "raise",
+    view: View = None,
+    plot: Plot = None,
     as_json: Json = False,
 ) -> None:
-    """Show statistics of a data set: sizes, labels, classes, duplicates."""
-    loaded = load(data, reading)
-    found = describe(loaded.graphs, _numbers_or_classes(loaded.y))
+    """Show statistics of a data set: sizes, labels, classes, duplicates.
+
+    Without DATA, the named data sets are listed: the bundled drugs and the TU collection, which is
+    downloaded on demand.
+    """
+    if data is None:
+        _list_data_sets(as_json)
+        return
+    from ..graphs.description import describe, text_histogram
+    from .loading import load
+
+    loaded = load(data, Reading(target, id, smiles, labels, errors, missing, view))
+    y = _numbers_or_classes(loaded.y)
+    statistics = describe(loaded.graphs, y)
     if plot is not None:
         from ..report.figures import plot_distributions
 
         plot_distributions(loaded.graphs, plot, name=loaded.name)
+        written("Figure", plot)
     if as_json:
-        answer({"name": loaded.name, **asdict(found)})
+        answer({"name": loaded.name, **asdict(statistics)})
         return
-    out().print(_table(loaded.name, found))
-    if found.class_sizes is not None:
-        out().print(f"\ngraphs per class\n{_balance(found)}", markup=False)
-    if found.target is not None and loaded.y is not None:
-        texts = (f"{name.replace('_', ' ')} {value:.4g}" for name, value in found.target.items())
+    out().print(_table(loaded.name, statistics))
+    if statistics.class_sizes is not None:
+        out().print(f"\ngraphs per class\n{_balance(statistics)}", markup=False)
+    if statistics.target is not None and y is not None:
+        values = statistics.target.items()
+        texts = (f"{name.replace('_', ' ')} {value:.4g}" for name, value in values)
         out().print(f"\ntarget\n{', '.join(texts)}", markup=False)
-        out().print(text_histogram(np.asarray(loaded.y, dtype=np.float64)), markup=False)
-    out().print(
-        f"\nvertices per graph\n{text_histogram(loaded.graphs.vertex_counts)}", markup=False
-    )
-    if plot is not None:
-        err().print(f"Figure written to {escape(str(plot))}.")
+        out().print(text_histogram(y), markup=False)
+    histogram = text_histogram(loaded.graphs.vertex_counts)
+    out().print(f"\nvertices per graph\n{histogram}", markup=False)
 
 
-@command(["graphgrain datasets", "graphgrain datasets mutagen", "graphgrain datasets --json"])
-def datasets(
-    search: Annotated[str, typer.Argument(help="Text that the name or domain must contain.")] = "",
-    as_json: Json = False,
-) -> None:
-    """List the named data sets: the bundled drugs and the TU collection."""
-    found = [
-        item
-        for item in [*fetch.tu_datasets(), fetch.bundled_data_set()]
-        if search.lower() in item.name.lower() or search.lower() in item.domain.lower()
-    ]
+def _list_data_sets(as_json: bool) -> None:
+    """Print the named data sets."""
+    from ..graphs.datasets.fetch import bundled_data_set, tu_datasets
+
+    data_sets = [*tu_datasets(), bundled_data_set()]
     if as_json:
-        answer([asdict(item) for item in found])
-        return
-    if not found:
-        close = nearest(search, [item.name for item in fetch.tu_datasets()])
-        err().print(
-            f"No data set has {escape(repr(search))} in its name or domain. {close}"
-            "`graphgrain datasets` lists all."
-        )
+        answer([asdict(item) for item in data_sets])
         return
     heads = ("graphs", "classes", "vertices", "edges")
     rows = [
@@ -110,30 +123,28 @@ def datasets(
             "" if item.edges is None else f"{item.edges:.2f}",
             ", ".join(["vertices"] * item.vertex_labels + ["edges"] * item.edge_labels),
         )
-        for item in found
+        for item in data_sets
     ]
-    table = text_table(["name", "domain", *heads, "labels"], rows, heads)
-    print_table(out(), table)
-    if not search:
-        out().print("\ndrugs comes with graphgrain; the others are downloaded on demand.")
+    print_table(out(), text_table(["name", "domain", *heads, "labels"], rows, heads))
+    out().print("\ndrugs comes with graphgrain; the others are downloaded on demand.")
 
 
 def _numbers_or_classes(y: np.ndarray | None) -> np.ndarray | None:
     """Return classes as integers and other numbers as floats, as they are evaluated."""
-    from ..learning.inputs import are_classes  # slow to import
+    from ..learning.inputs import are_classes
 
     if y is None or y.ndim != 1 or y.dtype.kind not in "fiu":
         return y
-    return y.astype(np.int64 if are_classes(y) else np.float64)
+    return y.astype("int64" if are_classes(y) else "float64")
 
 
-def _table(name: str, found: Statistics) -> Table:
+def _table(name: str, statistics: Statistics) -> Table:
     table = Table(title=escape(name), box=None, show_header=False, title_justify="left")
     table.add_column()
     table.add_column(justify="right")
     table.add_column(style="dim")
     for key, meaning in MEANINGS.items():
-        value = getattr(found, key)
+        value = getattr(statistics, key)
         form = ",.2f" if isinstance(value, float) else ","
         table.add_row(
             key.replace("_", " "), "none" if value is None else f"{value:{form}}", meaning
@@ -141,10 +152,13 @@ def _table(name: str, found: Statistics) -> Table:
     return table
 
 
-def _balance(found: Statistics) -> str:
+def _balance(statistics: Statistics) -> str:
     """Return a bar chart of the class sizes, the largest first."""
-    ordered = sorted((found.class_sizes or {}).items(), key=lambda item: -item[1])
-    bars = text_bars(dict(ordered[:MOST_CLASSES]), total=found.graphs)
+    ordered = sorted((statistics.class_sizes or {}).items(), key=lambda item: -item[1])
+    from ..graphs.batch import counted
+    from ..graphs.description import text_bars
+
+    bars = text_bars(dict(ordered[:MOST_CLASSES]), total=statistics.graphs)
     if rest := [size for _, size in ordered[MOST_CLASSES:]]:
         more = counted(len(rest), "more class", "more classes")
         sizes = counted(rest[0], "graph")

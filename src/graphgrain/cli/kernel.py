@@ -4,25 +4,31 @@ from __future__ import annotations
 
 import io
 import json
-from pathlib import Path
-from typing import Annotated
+import time
+from importlib.metadata import version
 
-import numpy as np
-import typer
 from rich.markup import escape
 
-from ..core.threads import thread_count
 from ..errors import InvalidParameterError
-from ..evaluation.experiment import measured
-from ..evaluation.records import versions
-from ..graphs.batch import counted
-from ..kernels.bases.graph_kernel import RUN_PARAMETERS
-from ..kernels.registry import KERNELS, kernel_to_json
 from ..writing import atomic_write, check_output, suffix_of
-from .app import answer, command, err, out
-from .arguments import Data, Jobs, Json, Reading, Set, output_file
-from .kernel_options import chosen_kernel
-from .loading import load, note_ignored_attributes
+from .app import command
+from .console import answer, err, written
+from .options import (
+    Data,
+    Errors,
+    Id,
+    Jobs,
+    Json,
+    Kernel,
+    Labels,
+    Missing,
+    Output,
+    Parameters,
+    Reading,
+    Smiles,
+    Target,
+    View,
+)
 
 
 @command(
@@ -35,47 +41,61 @@ from .loading import load, note_ignored_attributes
 )
 def kernel(
     data: Data,
-    reading: Reading,
-    output: Annotated[Path, output_file("A .npz, .npy or .csv file.")],
-    kernel: Annotated[
-        str, typer.Option("--kernel", "-k", help=f"One of {', '.join(KERNELS)}.")
-    ] = "tree++",
-    parameters: Set = None,
-    n_jobs: Jobs = -1,
+    output: Output,
+    kernel: Kernel = "tree++",
+    parameters: Parameters = None,
+    target: Target = None,
+    id: Id = None,
+    smiles: Smiles = None,
+    labels: Labels = "",
+    errors: Errors = "raise",
+    missing: Missing = "raise",
+    view: View = None,
+    jobs: Jobs = -1,
     as_json: Json = False,
 ) -> None:
-    """Compute the kernel matrix of a data set and write it to a file.
+    """Compute the kernel matrix of a data set and write it to a .npz, .npy or .csv file.
 
     A .npz file contains K (the normalised matrix), y (the targets, if any), names (if any) and
     about (parameters and versions, as JSON). The other formats contain K only. Parameters that are
     not set have the kernel's defaults.
     """
-    if suffix_of(output, ".csv") not in (".npz", ".npy", ".csv"):
+    form = suffix_of(output, ".csv")
+    if form not in (".npz", ".npy", ".csv"):
         raise InvalidParameterError(
             f"The kernel matrix is written as .npz, .npy or .csv; got {str(output)!r}."
         )
     check_output(output, "The kernel matrix")
-    estimator = chosen_kernel(kernel, parameters, n_jobs=n_jobs)
-    loaded = load(data, reading)
-    name, graphs, y, names, *_ = loaded
+    import numpy as np
+
+    from ..core.threads import thread_count
+    from ..graphs.batch import counted
+    from ..kernels.bases.graph_kernel import RUN_PARAMETERS
+    from ..kernels.registry import kernel_to_json
+    from .kernel_options import chosen_kernel
+    from .loading import load, note_ignored_attributes
+
+    estimator = chosen_kernel(kernel, parameters, n_jobs=jobs)
+    loaded = load(data, Reading(target, id, smiles, labels, errors, missing, view))
     note_ignored_attributes(loaded, [estimator])
-    with err().status(f"{kernel} on {escape(name)}"), measured() as cost:
-        K = estimator.fit_transform(graphs)
+    begin = time.perf_counter()
+    with err().status(f"{kernel} on {escape(loaded.name)}"):
+        K = estimator.fit_transform(loaded.graphs)
+    seconds = time.perf_counter() - begin
     about = {
-        "dataset": name,
+        "dataset": loaded.name,
         "kernel": kernel,
         **kernel_to_json(estimator, leave_out=RUN_PARAMETERS),
-        "graphs": len(graphs),
-        "seconds": round(cost.seconds, 4),
-        "memory": cost.memory,
-        "n_jobs": thread_count(n_jobs),
-        "versions": versions(),
+        "graphs": len(loaded.graphs),
+        "seconds": round(seconds, 4),
+        "n_jobs": thread_count(jobs),
+        "versions": {name: version(name) for name in ("graphgrain", "numba", "numpy", "scipy")},
     }
-    arrays = {"K": K, "about": json.dumps(about), "y": y, "names": names}
     content = io.BytesIO()
-    form = suffix_of(output, ".csv")
     if form == ".npz":
-        np.savez_compressed(content, **{k: v for k, v in arrays.items() if v is not None})
+        arrays = {"K": K, "about": json.dumps(about), "y": loaded.y, "names": loaded.names}
+        present = {name: values for name, values in arrays.items() if values is not None}
+        np.savez_compressed(content, **present)
     elif form == ".npy":
         np.save(content, K)
     else:
@@ -84,8 +104,6 @@ def kernel(
         file.write(content.getvalue())
     if as_json:
         answer({**about, "output": str(output)})
-        return
-    out().print(
-        f"{kernel} of {counted(len(graphs), 'graph')} in {cost.seconds:.2f} s, written to "
-        f"{escape(str(output))}."
-    )
+    else:
+        graphs = counted(len(loaded.graphs), "graph")
+        written(f"{kernel} of {graphs} in {seconds:.2f} s", output)

@@ -12,7 +12,10 @@ from ..errors import InvalidParameterError
 from ..kernels.bases.graph_kernel import OUTPUT_PARAMETERS
 from ..kernels.grid import KernelGrid
 from ..kernels.registry import KERNELS
-from .arguments import listed, nearest
+from .options import (
+    listed,
+    nearest,
+)
 
 
 def kernel_grid(

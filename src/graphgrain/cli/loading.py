@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from rich.markup import escape
 
 from ..errors import GraphgrainWarning, InvalidFileError, InvalidParameterError
 from ..graphs.batch import GraphBatch, counted
@@ -21,21 +20,23 @@ from ..graphs.files.archive import unknown_format
 from ..graphs.files.matlab import load_mat
 from ..graphs.files.molecules import (
     KINDS,
+    MoleculeFile,
     is_molecule_file,
     missing_values,
     molecule_texts,
     typed,
 )
 from ..graphs.files.tu import load_tu
-from .app import err
-from .arguments import Reading, check_choice, nearest
+from ..kernels.registry import KERNELS
+from ..views.base import seen_through, view_name
+from .console import note
+from .kernel_options import combined
+from .options import Reading, check_choice, listed, nearest
 
 if TYPE_CHECKING:
     from ..kernels.bases.graph_kernel import GraphKernel
 
 BUNDLED = "drugs"
-#: Options passed to the reader of molecules under the same names.
-MOLECULE_OPTIONS = ("smiles", "errors", *LabelOptions._fields)
 
 
 class Loaded(NamedTuple):
@@ -48,16 +49,16 @@ class Loaded(NamedTuple):
     view: str = ""  # view of the graphs; also part of ``name``
     table: dict[str, Any] = {}  # noqa: RUF012 - columns of a file of molecules, as text
     smiles: list[str] | None = None
+    rows: np.ndarray | None = None  # rows of the file, counted from 1; None: all of them
 
     @property
     def columns(self) -> list[str]:
         """Names of the columns of a file of molecules: possible targets."""
         return [name for name in self.table if name != "line"]
 
-    def line(self, row: int) -> str:
-        """Return the place of a graph in its file."""
-        lines = self.table.get("line")
-        return f"graph {row + 1}" if lines is None else f"line {lines[row]}"
+    def row(self, position: int) -> int:
+        """Return the row of a graph in its file, counted from 1."""
+        return position + 1 if self.rows is None else int(self.rows[position])
 
     def with_classes(self) -> Loaded:
         """Return self; raise an error with a hint if the target column was not chosen."""
@@ -85,14 +86,7 @@ def load(data: str, reading: Reading | None = None, *, all_rows: bool = False) -
     without a target; their targets are NaN or the empty string.
     """
     reading = reading or Reading()
-    check_choice("--errors", reading.errors, ("raise", "skip"))
-    check_choice("--missing", reading.missing, ("error", "skip"))
-    view = None
-    if reading.view:  # imports scikit-learn, which takes seconds
-        from ..views.base import seen_through, view_name
-        from .kernel_options import combined
-
-        view = combined(reading.view)
+    view = combined(reading.view)
     loaded = _with_targets(_load(data, reading), reading.missing, all_rows)
     if view is None:
         return loaded
@@ -107,9 +101,9 @@ def _with_targets(loaded: Loaded, missing: str, all_rows: bool) -> Loaded:
     gone = missing_values(loaded.y)
     if not gone.any():
         return loaded._replace(y=typed(loaded.y))
-    count, place = int(gone.sum()), loaded.line(int(np.argmax(gone)))
-    found = f"{count:,} of {len(gone):,} graphs of {loaded.name} have none (the first: {place})"
-    if missing == "error":
+    count, row = int(gone.sum()), loaded.row(int(np.argmax(gone)))
+    found = f"{count:,} of {len(gone):,} graphs of {loaded.name} have none (the first: row {row})"
+    if missing == "raise":
         raise InvalidParameterError(
             f"Every graph must have a target; {found}. Empty, NA, NaN, null and similar values "
             "count as missing. Fill them in, or skip these graphs with --missing skip."
@@ -118,29 +112,40 @@ def _with_targets(loaded: Loaded, missing: str, all_rows: bool) -> Loaded:
         raise InvalidParameterError(f"There must be targets; {found}. Is it the right column?")
     if all_rows:
         return loaded._replace(y=typed(loaded.y))
-    err().print(
-        f"[yellow]Note:[/yellow] {escape(loaded.name)}: {count:,} of {len(gone):,} graphs have no "
-        "target and are skipped."
-    )
-    kept = np.flatnonzero(~gone)
+    note(f"{loaded.name}: {count:,} of {len(gone):,} graphs have no target and are skipped.")
+    present = np.flatnonzero(~gone)
     return loaded._replace(
-        graphs=loaded.graphs[kept],
-        y=typed(loaded.y[kept]),
-        names=None if loaded.names is None else loaded.names[kept],
-        table={name: values[kept] for name, values in loaded.table.items()},
-        smiles=None if loaded.smiles is None else [loaded.smiles[row] for row in kept],
+        graphs=loaded.graphs[present],
+        y=typed(loaded.y[present]),
+        names=None if loaded.names is None else loaded.names[present],
+        table={name: values[present] for name, values in loaded.table.items()},
+        smiles=None if loaded.smiles is None else [loaded.smiles[row] for row in present],
+        rows=np.array([loaded.row(position) for position in present.tolist()]),
     )
 
 
-def with_labels(reading: Reading, labels: dict[str, Any], built: str) -> Reading:
+def label_names(reading: Reading) -> list[str]:
+    """Return the names of ``--labels``."""
+    names = listed([reading.labels])
+    for name in names:
+        check_choice("--labels", name, LabelOptions._fields)
+    return names
+
+
+def molecule_options(reading: Reading) -> dict[str, Any]:
+    """Return the options as parameters of the readers of molecules."""
+    labels = dict.fromkeys(label_names(reading), True)
+    return {"smiles": reading.smiles, "errors": reading.errors, **labels}
+
+
+def with_labels(reading: Reading, labels: Iterable[str], built: str) -> Reading:
     """Return the options with label options of an earlier command, which must not be others."""
-    for name, used in labels.items():
-        if getattr(reading, name) and not used:
-            raise InvalidParameterError(
-                f"{built} without --{name}, and molecules are read in the same way. Leave "
-                f"--{name} out."
-            )
-    return replace(reading, **labels)
+    for name in set(label_names(reading)).difference(labels):
+        raise InvalidParameterError(
+            f"{built} without --labels {name}, and molecules are read in the same way. Leave "
+            f"{name} out."
+        )
+    return replace(reading, labels=",".join(labels))
 
 
 def note_ignored_attributes(data: Loaded, kernels: Iterable[GraphKernel]) -> None:
@@ -164,14 +169,6 @@ def note_ignored_attributes(data: Loaded, kernels: Iterable[GraphKernel]) -> Non
         )
 
 
-def row_names(loaded: Loaded) -> list[str]:
-    """Return display names of the graphs: names, SMILES, or row numbers from 1."""
-    rows = loaded.smiles or [f"row {number:,}" for number in range(1, len(loaded.graphs) + 1)]
-    if loaded.names is None:
-        return rows
-    return [str(name) or row for name, row in zip(loaded.names, rows, strict=True)]
-
-
 def _load(data: str, reading: Reading) -> Loaded:
     path = Path(data).expanduser()
     bundled = data.lower() == BUNDLED
@@ -186,27 +183,23 @@ def _load(data: str, reading: Reading) -> Loaded:
     if not bundled and ("/" in data or "\\" in data or path.suffix):
         raise InvalidParameterError(
             f"There is no file or folder {data!r}. DATA is a file, a folder, the name of a TU "
-            "data set (`graphgrain datasets` lists them) or drugs."
+            "data set (`graphgrain info` lists them) or drugs."
         )
+    _only_for_molecules(reading)
     if bundled:
-        _only_for_molecules(reading)
         place = resources.files("graphgrain.graphs.datasets") / "data" / "drugs.csv"
         text = place.read_text(encoding="utf-8")
-        rows = list(csv.DictReader(text.splitlines()))
-        smiles = [row["smiles"] for row in rows]
+        smiles = [row["smiles"] for row in csv.DictReader(text.splitlines())]
         return Loaded(BUNDLED, *load_drugs(names=True))._replace(smiles=smiles)
-    known = {item.name.lower(): item.name for item in tu_datasets()}
-    if data.lower() in known:
-        data = known[data.lower()]
-        _only_for_molecules(reading)
+    names = {item.name.lower(): item.name for item in tu_datasets()}
+    if data.lower() in names:
+        data = names[data.lower()]
     try:
         return Loaded(data, *fetch_tu(data))
     except InvalidParameterError:
-        if data in known.values():
+        if data in names.values():
             raise
-        from ..kernels.registry import KERNELS
-
-        hint = nearest(data, [BUNDLED, *known.values()])
+        hint = nearest(data, [BUNDLED, *names.values()])
         if data in KERNELS:
             hint = (
                 f"{data} is a kernel: options take one value each, separated by commas, as in "
@@ -214,32 +207,46 @@ def _load(data: str, reading: Reading) -> Loaded:
             )
         raise InvalidParameterError(
             f"There is no file, folder or data set {data!r}. {hint}"
-            "`graphgrain datasets` lists all named data sets."
+            "`graphgrain info` lists all named data sets."
         ) from None
 
 
 def _molecules(path: Path, data: str, reading: Reading) -> Loaded:
     """Load a file of molecules with the target column."""
-    options = {name: getattr(reading, name) for name in MOLECULE_OPTIONS}
-    graphs, columns = molecule_texts(path, **options)
+    graphs, columns = molecule_texts(path, **molecule_options(reading))
     if not len(graphs):
         raise InvalidFileError(
             f"No molecule of {data} can be read. Is it the right file, and the right column of "
             "SMILES (--smiles)?"
         )
-    name, target = path.name.split(".")[0], reading.target
+    name = path.name.split(".")[0]
     written = reading.smiles or next((c for c in columns if "smiles" in c.lower()), None)
-    smiles = None if written is None else [str(text) for text in columns[written]]
-    names = columns.get("name")
-    found = Loaded(name, graphs, None, names, table=dict(columns), smiles=smiles)
-    if target is None:
-        return found
-    if target not in found.columns:
-        raise InvalidParameterError(
-            f"{data!r} has no column {target!r}. {nearest(target, found.columns)}Its columns are "
-            f"{', '.join(found.columns)}."
-        )
-    return found._replace(name=f"{name}: {target}", y=columns[target])
+    loaded = Loaded(
+        name,
+        graphs,
+        y=None,
+        table=columns,
+        smiles=None if written is None else [str(text) for text in columns[written]],
+        rows=_rows(path, reading, columns["line"]),
+    )
+    for column in (reading.id, reading.target):
+        if column is not None and column not in loaded.columns:
+            raise InvalidParameterError(
+                f"{data!r} has no column {column!r}. {nearest(column, loaded.columns)}Its columns "
+                f"are {', '.join(loaded.columns)}."
+            )
+    loaded = loaded._replace(names=columns.get(reading.id or "name"))
+    if reading.target is None:
+        return loaded
+    return loaded._replace(name=f"{name}: {reading.target}", y=columns[reading.target])
+
+
+def _rows(path: Path, reading: Reading, lines: np.ndarray) -> np.ndarray:
+    """Return the rows of molecules, counted from 1; unreadable molecules count."""
+    if reading.errors == "raise":
+        return np.arange(1, len(lines) + 1)
+    records = MoleculeFile.opened(path, reading.smiles).records
+    return 1 + np.searchsorted([record.line for record in records], lines)
 
 
 def _only_for_molecules(reading: Reading) -> None:
@@ -255,3 +262,11 @@ def _only_for_molecules(reading: Reading) -> None:
 def options_set(reading: Reading) -> list[str]:
     """Return the names of the options that differ from their defaults."""
     return [name for name, value in vars(reading).items() if value != getattr(Reading(), name)]
+
+
+def row_names(loaded: Loaded) -> list[str]:
+    """Return display names of the graphs: ids, SMILES, or rows from 1."""
+    names = loaded.smiles or [f"row {loaded.row(k):,}" for k in range(len(loaded.graphs))]
+    if loaded.names is None:
+        return names
+    return [str(name) or text for name, text in zip(loaded.names, names, strict=True)]

@@ -22,21 +22,31 @@ from ..graphs.processes import progress_bar
 from ..scaling.feature_shards import pyarrow
 from ..searching.graph_index import GraphIndex
 from ..searching.groups import near_duplicates
-from ..searching.index_files import KINDS
 from ..searching.similar_pairs import BLOCK, PART, Pairs, capped_pairs, iter_pairs, joined_pairs
 from ..writing import atomic_write, check_output, suffix_of, write_csv
-from .app import Interrupted, answer, command, err, out
-from .arguments import (
+from .app import Interrupted, command
+from .console import answer, err, out
+from .index import labels, labels_of, opened, reading_of
+from .loading import load, row_names
+from .options import (
+    Errors,
+    Id,
+    IndexOrData,
     Jobs,
     Json,
+    Labels,
+    MaxPerGraph,
     MinSimilarity,
+    Missing,
+    OptionalOutput,
+    PairSimilarity,
     Reading,
-    check_choice,
+    Similarity,
+    Smiles,
+    Target,
+    View,
     check_share,
-    output_file,
 )
-from .index import IndexOrData, labels, labels_of, opened, reading_of
-from .loading import load, row_names
 from .tables import text_table
 from .unfinished import UnfinishedOutput, is_resumable
 
@@ -54,22 +64,17 @@ _COLUMNS = ("first", "second", "first_name", "second_name", "similarity")
 )
 def pairs(
     data: IndexOrData,
-    reading: Reading,
     min_similarity: MinSimilarity = 0.8,
-    similarity: Annotated[
-        str | None,
-        typer.Option(
-            help="Similarity of graphs; by default that of the index, or minmax.",
-            metavar="minmax|cosine",
-        ),
-    ] = None,
-    max_per_graph: Annotated[
-        int | None,
-        typer.Option(help="Maximum number of pairs per graph, the most similar first.", min=1),
-    ] = None,
-    output: Annotated[
-        Path | None, output_file("Write all pairs to this .csv, .jsonl or .parquet file.")
-    ] = None,
+    similarity: PairSimilarity = None,
+    max_per_graph: MaxPerGraph = None,
+    output: OptionalOutput = None,
+    target: Target = None,
+    id: Id = None,
+    smiles: Smiles = None,
+    labels: Labels = "",
+    errors: Errors = "raise",
+    missing: Missing = "raise",
+    view: View = None,
     n_jobs: Jobs = -1,
     as_json: Json = False,
 ) -> None:
@@ -78,10 +83,9 @@ def pairs(
     The result is exact and complete; pairs that cannot reach the similarity are skipped without
     comparing them. With an index and -o the command can be interrupted: run it again to continue.
     """
+    reading = Reading(target, id, smiles, labels, errors, missing, view)
     check_share("--min-similarity", min_similarity)
     form = ".csv"
-    if similarity is not None:
-        check_choice("--similarity", similarity, ("minmax", "cosine"))
     if output is not None:
         form = suffix_of(output, ".csv")
         if form not in _FORMS:
@@ -243,18 +247,16 @@ def overlap(
         str, typer.Argument(help="An index, file or data set, such as the training set.")
     ],
     second: Annotated[str, typer.Argument(help="A file or data set, such as the test set.")],
-    reading: Reading,
-    min_similarity: Annotated[
-        float, typer.Option(help="Minimum similarity of near-duplicates.")
-    ] = 0.9,
-    similarity: Annotated[
-        str | None,
-        typer.Option(
-            help="Similarity of graphs (default: that of the index, or minmax).",
-            metavar="|".join(KINDS),
-        ),
-    ] = None,
-    output: Annotated[Path | None, output_file("Write all pairs to this .csv file.")] = None,
+    min_similarity: MinSimilarity = 0.9,
+    similarity: Similarity = None,
+    output: OptionalOutput = None,
+    target: Target = None,
+    id: Id = None,
+    smiles: Smiles = None,
+    labels: Labels = "",
+    errors: Errors = "raise",
+    missing: Missing = "raise",
+    view: View = None,
     n_jobs: Jobs = -1,
     as_json: Json = False,
 ) -> None:
@@ -262,8 +264,7 @@ def overlap(
 
     Near-duplicates of training graphs in a test set make models look better than they are.
     """
-    if similarity is not None:
-        check_choice("--similarity", similarity, tuple(KINDS))
+    reading = Reading(target, id, smiles, labels, errors, missing, view)
     check_share("--min-similarity", min_similarity)
     with opened(first, reading, n_jobs, similarity or "minmax", alone=False) as index:
         loaded = load(second, reading_of(index, reading))

@@ -11,9 +11,22 @@ from rich.markup import escape
 from ..errors import InvalidParameterError
 from ..graphs.batch import counted
 from ..writing import is_standard_output
-from .app import answer, command, err, out
-from .arguments import Jobs, Json, Reading, check_choice
+from .app import command
+from .console import answer, err, out
 from .loading import load
+from .options import (
+    Errors,
+    Id,
+    Jobs,
+    Json,
+    Labels,
+    Missing,
+    Reading,
+    Smiles,
+    Target,
+    View,
+    check_choice,
+)
 
 FORMATS = ("html", "pdf", "svg", "png")
 
@@ -28,7 +41,6 @@ FORMATS = ("html", "pdf", "svg", "png")
 )
 def report(
     file: Annotated[Path, typer.Argument(help="A results file.", metavar="RESULTS")],
-    reading: Reading,
     output: Annotated[
         Path | None,
         typer.Option(
@@ -55,6 +67,13 @@ def report(
     title: Annotated[
         str | None, typer.Option(help="Heading of the page; by default the main result.")
     ] = None,
+    target: Target = None,
+    id: Id = None,
+    smiles: Smiles = None,
+    labels: Labels = "",
+    errors: Errors = "raise",
+    missing: Missing = "raise",
+    view: View = None,
     n_jobs: Jobs = -1,
     as_json: Json = False,
 ) -> None:
@@ -65,6 +84,7 @@ def report(
     results of many kernels, for the nine most accurate. With --format pdf, svg or png, figures for
     publications are written instead.
     """
+    reading = Reading(target, id, smiles, labels, errors, missing, view)
     check_choice("--format", format, FORMATS)
     if format != "html" and output is not None and is_standard_output(output):
         raise InvalidParameterError(

@@ -21,11 +21,17 @@ from ..graphs.description import describe
 from ..kernels.grid import KernelGrid
 from ..kernels.registry import KERNELS
 from ..report.figures import plot_distributions
-from .app import answer, command, err, out
-from .arguments import Jobs, Json, check_choice, listed
+from .app import command
+from .console import answer, err, out
 from .evaluate import RESULTS, Duplicates, Folds, Results, Seed, running
 from .kernel_options import kernel_grid
 from .loading import load
+from .options import (
+    Jobs,
+    Json,
+    check_choice,
+    listed,
+)
 from .tables import accuracy_table, percent, print_table, seconds, text_table
 
 DISTRIBUTIONS = "figure-distributions"

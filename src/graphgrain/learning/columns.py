@@ -149,6 +149,11 @@ class ColumnEncoder:
                 )
         return cls(numbers, categories, medians, marked, quantiles, values)
 
+    @property
+    def kinds(self) -> dict[str, str]:
+        """Kind ("number" or "category") of each column."""
+        return dict.fromkeys(self.numbers, "number") | dict.fromkeys(self.categories, "category")
+
     def transform(self, columns: dict[str, np.ndarray]) -> np.ndarray:
         """Encode the columns of new rows; unknown categories are encoded as zeros."""
         missing = [n for n in (*self.numbers, *self.categories) if n not in columns]

@@ -180,6 +180,24 @@ class GraphEstimator(Declared, BaseEstimator):
 
     # ---------------------------------------------------------------- input
 
+    @property
+    def columns_(self) -> dict[str, str]:
+        """Kind ("number" or "category") of each column of the training table beside the graphs.
+
+        Examples
+        --------
+        >>> import graphgrain as gg
+        >>> table = {"smiles": ["CO", "CCO", "CCCO", "CCN"] * 3, "dose": [1.0, 2.0, 3.0, 5.0] * 3}
+        >>> gg.GraphRegressor().fit(table, [0.1, 1.3, 2.4, 3.8] * 3).columns_
+        {'dose': 'number'}
+        """
+        return dict(self._column_kinds)
+
+    @property
+    def n_outputs_(self) -> int:
+        """Number of targets of each graph."""
+        return 1 if hasattr(self, "classes_") else int(self.machine_.n_outputs)
+
     def _read(self, X: Any) -> CountedGraphs:
         """Return the graphs and the other columns of a table, which is read as in training."""
         if isinstance(X, CountedGraphs):
@@ -351,9 +369,12 @@ class GraphEstimator(Declared, BaseEstimator):
         for number, source in enumerate(sources.values()):
             self._report(f"counting features, {number + 1} of {len(sources)}")
             features[id(source)] = self._count_source(source, read)
+        self._column_kinds: dict[str, str] = {}
         for similarity, rows in column_terms(data.columns, self._described, rng):
             groups.append((similarity,))
             features[id(similarity.source)] = rows
+            if similarity.source.name == "columns":
+                self._column_kinds = similarity.source.encoder.kinds
         fitted = [[fitted_term(term, features[id(term.source)]) for term in g] for g in groups]
         weights = self._weights_of(fitted, data, rng)
         kept = np.flatnonzero(weights)
@@ -537,10 +558,11 @@ class GraphEstimator(Declared, BaseEstimator):
                 K /= roots
                 K /= np.sqrt(np.maximum(own[here], 1e-300))[:, np.newaxis]
                 nearest[here], similarity[here] = K.argmax(axis=1), K.max(axis=1)
+            in_training = (similarity >= EQUAL) & np.isclose(own, everyone[nearest], 1e-9, 0)
             variance = sigma.posterior.variance(to_landmarks, own)
         logs += sigma.bias + np.column_stack([variance, similarity]) @ sigma.slopes.T
         counted.compared = Compared(
-            values, to_landmarks, own, variance, nearest, similarity, logs
+            values, to_landmarks, own, variance, nearest, similarity, in_training, logs
         )
         return counted.compared
 
@@ -557,8 +579,8 @@ class GraphEstimator(Declared, BaseEstimator):
             ``nearest``, the position of the most similar training graph, and its ``similarity``;
             ``unseen``, the share of the graph's pattern occurrences that no training graph has;
             ``leverage``, the ratio of posterior to prior variance, near 1 for a graph that has
-            nothing in common with the training graphs; ``in_training``, whether the graph equals a
-            training graph; ``inside``, whether it has no other labels than the training graphs, and
+            nothing in common with the training graphs; ``in_training``, whether a training graph has
+            the same patterns, so that its target was seen in training; ``inside``, whether it has no other labels than the training graphs, and
             its similarity reaches the 5 % quantile of those of training graphs to the nearest other
             one; and the ``reason`` if it is not inside.
 
@@ -584,7 +606,7 @@ class GraphEstimator(Declared, BaseEstimator):
             "similarity": compared.similarity,
             "unseen": self.machine_.unseen(counted.features, len(counted)),
             "leverage": np.minimum(compared.variance / np.maximum(compared.own, 1e-300), 1.0),
-            "in_training": compared.similarity >= EQUAL,
+            "in_training": compared.in_training,
             "inside": reasons == "",
             "reason": reasons,
         }
@@ -621,10 +643,9 @@ class GraphEstimator(Declared, BaseEstimator):
         """
         counted = self.count(X)
         compared = self._compared(counted)
-        known = compared.similarity >= EQUAL
         if of == "uncertainty":
-            return sigma_sums(self.machine_, self._sigma, counted, compared, known)
-        sums = decision_sums(self.machine_, counted, compared, known)
+            return sigma_sums(self.machine_, self._sigma, counted, compared)
+        sums = decision_sums(self.machine_, counted, compared)
         return self._without_themselves(sums, counted, compared) if held_out else sums
 
     def _without_themselves(

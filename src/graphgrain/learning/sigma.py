@@ -53,6 +53,8 @@ class Compared:
         Position of the most similar training graph.
     similarity : array
         Its similarity.
+    in_training : array of bool
+        Whether that graph has the same patterns.
     log_sigma : array of shape (graphs, outputs)
     """
 
@@ -62,6 +64,7 @@ class Compared:
     variance: np.ndarray
     nearest: np.ndarray
     similarity: np.ndarray
+    in_training: np.ndarray
     log_sigma: np.ndarray
 
 

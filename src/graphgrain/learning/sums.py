@@ -52,19 +52,19 @@ class PatternSums:
 
 
 def decision_sums(
-    machine: Machine, counted: Any, compared: Compared, in_training: np.ndarray
+    machine: Machine, counted: Any, compared: Compared
 ) -> PatternSums:
     """Return the decisions of a model as sums over patterns."""
     biases = np.tile(machine.intercept, (len(counted), 1))
     columns = columns_part(machine, counted.features, machine.coefficients, np.zeros_like(biases))
     return PatternSums(
         _pattern_terms(machine), compared.values, biases, columns, machine.coefficients,
-        np.zeros_like(biases), in_training,
+        np.zeros_like(biases), compared.in_training,
     )  # fmt: skip
 
 
 def sigma_sums(
-    machine: Machine, sigma: Sigma, counted: Any, compared: Compared, in_training: np.ndarray
+    machine: Machine, sigma: Sigma, counted: Any, compared: Compared
 ) -> PatternSums:
     """Return log sigma as sums over patterns."""
     graphs, outputs = compared.log_sigma.shape
@@ -83,7 +83,7 @@ def sigma_sums(
     columns = columns_part(machine, counted.features, coefficients, factors)
     return PatternSums(
         _pattern_terms(machine), compared.log_sigma, biases, columns, coefficients, factors,
-        in_training,
+        compared.in_training,
     )  # fmt: skip
 
 

@@ -1,0 +1,81 @@
+"""The command explore: an interactive page of a data set."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from rich.markup import escape
+
+from ..writing import atomic_write
+from .app import command
+from .console import answer, err, out
+from .options import (
+    Data,
+    Errors,
+    Id,
+    Jobs,
+    Json,
+    Labels,
+    Missing,
+    Most,
+    Output,
+    Reading,
+    Smiles,
+    Target,
+    View,
+)
+
+
+@command(
+    [
+        "graphgrain explore drugs",
+        "graphgrain explore molecules.csv --target active -o molecules.html",
+        "graphgrain explore MUTAG --most 100",
+    ]
+)
+def explore(
+    data: Data,
+    output: Output = Path("explore.html"),
+    most: Most = 1000,
+    target: Target = None,
+    id: Id = None,
+    smiles: Smiles = None,
+    labels: Labels = "",
+    errors: Errors = "raise",
+    missing: Missing = "raise",
+    view: View = None,
+    jobs: Jobs = -1,
+    as_json: Json = False,
+) -> None:
+    """Write an interactive page of a data set: a map, drawings, predictions and explanations.
+
+    The page is one self-contained HTML file. Clicking a graph on the map shows its prediction by a
+    model fitted without it, the contributions of fragments and vertices, and its nearest neighbours
+    with their differences. Without a target there are only the map and the neighbours.
+    """
+    from ..evaluation.exploration import explore as exploration
+    from ..graphs.batch import counted
+    from ..report.graph_pages import explore_page
+    from .loading import load
+
+    reading = Reading(target, id, smiles, labels, errors, missing, view)
+    loaded = load(data, reading).with_one_target()
+    with err().status(f"Exploring {escape(loaded.name)}"):
+        page = exploration(
+            loaded.name, loaded.graphs, loaded.y, loaded.names, most=most, n_jobs=jobs
+        )
+        with atomic_write(output, "The page") as file:
+            file.write(explore_page(page).encode())
+    if as_json:
+        answer({"page": str(output), "graphs": len(page.graphs), "score": page.score})
+        return
+    if page.score is None:
+        right = "no target to predict" + (" (--target names its column)" if loaded.columns else "")
+    elif page.classes:
+        right = f"{100 * page.score:.1f} % of the predictions are right"
+    else:
+        right = f"predictions with R2 {page.score:.3f}"
+    out().print(
+        f"{counted(len(page.graphs), 'graph')}, {right}. Open "
+        f"[bold]{escape(str(output))}[/bold] in a browser."
+    )
