@@ -1,9 +1,9 @@
 """Gram matrices in 16-bit fixed point: one triangle, and its product with vectors.
 
 Entry (i, j) with j <= i is stored at ``i (i + 1) / 2 + j``: as an integer from 0 to 65,535 for
-similarities from 0 to 1, which rounds by at most 2^-17, or in single precision for others. Rows
-are divided into ranges that do not depend on the number of threads, and the sums of the ranges are
-added in order, so that a product is the same to the bit for any number of threads.
+similarities from 0 to 1, which rounds by at most half of 1 / 65,535, or in single precision for
+others. Rows are divided into ranges that do not depend on the number of threads, and the sums of
+the ranges are added in order, so that a product is the same to the bit for any number of threads.
 """
 
 from __future__ import annotations

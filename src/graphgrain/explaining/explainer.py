@@ -37,6 +37,7 @@ def explain(
     target: Any = None,
     of: str = "decision",
     share: str | None = None,
+    held_out: bool = False,
     n_jobs: int | None = None,
 ) -> list[Explanation]:
     """Explain a model's decisions as exact sums over patterns, vertices and edges.
@@ -67,6 +68,9 @@ def explain(
 
         Default is "tree" for classifiers and for the uncertainty, "path" for regressors; these
         agreed best with the ground truth on training molecules.
+    held_out : bool, default=False
+        For a :class:`GraphClassifier` or :class:`GraphRegressor`, explain the decision for a graph
+        of the training set by the model without it and its copies, which has not seen its target.
     n_jobs : int, optional
         Number of threads.
 
@@ -84,9 +88,8 @@ def explain(
     Notes
     -----
     ``decision == bias + columns + sum of contributions`` holds up to rounding, and the values of
-    the vertices sum to the same contributions. For a regressor trained on a transformed target
-    (``scale_``) the decision is the prediction on that scale. docs/explaining.md describes cases
-    in which an explanation can still mislead.
+    the vertices sum to the same contributions. docs/explaining.md describes cases in which an
+    explanation can still mislead.
 
     Examples
     --------
@@ -110,7 +113,7 @@ def explain(
     # One call to the worker instead of one for each of many short steps.
     if of == "uncertainty":
         return call(explain_uncertainty, model, graphs, target, share or "tree", n_jobs)
-    found = call(explain_outputs, model, graphs, target, share, n_jobs)
+    found = call(explain_outputs, model, graphs, target, share, n_jobs, False, held_out)
     return [outputs[0] for outputs in found]
 
 
@@ -121,27 +124,33 @@ def explain_outputs(
     share: str | None = None,
     n_jobs: int | None = None,
     every: bool = False,
+    held_out: bool = False,
 ) -> list[list[Explanation]]:
     """Explain one output of the model for each graph, or all outputs if ``every`` is True."""
     share = share or ("tree" if is_classifier(model) else "path")
-    form = linear_form(model)
+    form = linear_form(model, held_out)
     read = form.read(graphs)
     batch = read.batch
     wanted = None if every else _wanted(form, target, is_classifier(model))
     if not len(batch):
         return []
-    biases, factors, own_values, predictions, columns = form.evaluate(read)
-    beside = np.broadcast_to(columns, biases.shape)
+    evaluated = form.evaluate(read)
+    biases, factors, own_values, predictions = evaluated[:4]
+    beside = np.broadcast_to(evaluated.columns, biases.shape)
     factors = np.broadcast_to(factors, biases.shape)
     sums = biases + beside
+    known = np.zeros(len(batch)) if evaluated.in_training is None else evaluated.in_training
     result: list[list[Explanation]] = []
     for number, (graph, parts) in enumerate(_opened(form.terms, batch, n_jobs)):
+        coefficients = evaluated.coefficients
+        if np.ndim(coefficients) == 3:
+            coefficients = coefficients[number]
         bare, value = np.zeros(len(form.outputs)), np.zeros(len(form.outputs))
         for own, terms in parts:
             for fitted in terms:
-                value += fitted.value(own.counted[: fitted.term.n_levels], form.coefficients)
+                value += fitted.value(own.counted[: fitted.term.n_levels], coefficients)
             if not any(len(tally.hashes) for tally in own.tallies):
-                bare += sum(fitted.without_patterns(form.coefficients) for fitted in terms)
+                bare += sum(fitted.without_patterns(coefficients) for fitted in terms)
         bare, value = bare * factors[number], value * factors[number]
         biases[number] += bare
         sums[number] += bare + value
@@ -160,7 +169,7 @@ def explain_outputs(
                 levels += own.levels(
                     [
                         fitted.contributions(
-                            own.counted[: fitted.term.n_levels], form.coefficients, output
+                            own.counted[: fitted.term.n_levels], coefficients, output
                         )
                         for fitted in terms
                     ],
@@ -182,6 +191,8 @@ def explain_outputs(
                     graph=graph,
                     share=share,
                     levels=levels,
+                    in_training=bool(known[number]),
+                    held_out=held_out and bool(known[number]),
                 )
             )
         result.append(found)

@@ -88,8 +88,8 @@ class Explanation(Pictured):
     Attributes
     ----------
     decision : float
-        Value of the model's ``decision_function`` (classifiers) or ``predict`` (regressors, on
-        the training scale ``scale_``). For pipelines whose last step compares classes one-vs-one,
+        Value of the model's ``decision_function`` (classifiers) or ``predict`` (regressors). For
+        pipelines whose last step compares classes one-vs-one,
         the mean value of the class against each of the others.
     bias : float
         Value of the model for a graph without patterns. ``decision`` is ``bias`` plus
@@ -112,6 +112,10 @@ class Explanation(Pictured):
         The explained graph, as a batch of one.
     share : str
         How contributions were distributed over vertices and edges.
+    in_training : bool
+        Whether the model was trained on the graph, so that its decision is a fitted value.
+    held_out : bool
+        Whether the decision is that of the model without the graph.
 
     Examples
     --------
@@ -137,6 +141,8 @@ class Explanation(Pictured):
     graph: GraphBatch
     share: str
     levels: list[FoundLevel]
+    in_training: bool = False
+    held_out: bool = False
 
     @cached_property
     def patterns(self) -> list[Pattern]:

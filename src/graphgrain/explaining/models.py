@@ -35,7 +35,6 @@ from sklearn.svm import SVC, SVR, NuSVC, NuSVR
 from sklearn.utils.validation import check_is_fitted
 
 from ..errors import InvalidParameterError
-from ..graphs.batch import GraphBatch
 from ..graphs.convert.dispatch import as_graphs
 from ..kernels.bases.feature_kernel import FeatureKernel, check_explicit
 from ..kernels.bases.graph_kernel import GraphKernel
@@ -59,6 +58,9 @@ class Evaluated(NamedTuple):
     #: Class of each graph (None for regression); if None, the class with the largest decision.
     predictions: list[Any] | None
     columns: Any = 0.0  # contribution of the columns of a table, (graphs, outputs)
+    #: Coefficients of the terms, (outputs, training graphs), also with graphs as the first axis.
+    coefficients: Any = None
+    in_training: Any = None  # whether each graph was trained on
 
 
 @dataclass(frozen=True)
@@ -68,7 +70,6 @@ class LinearForm:
     outputs: list[Any]  # class or target index of each output; [None] for a single output
     two_classes: tuple[Any, Any] | None  # classes of negative and positive values, if binary
     terms: Sequence[Any]  # FittedTerm or PatternWeights
-    coefficients: Any  # of the terms: (outputs, training graphs), or None
     evaluate: Callable[[CountedGraphs], Evaluated]
     #: Converts user input to graphs and table columns.
     read: Callable[[Any], CountedGraphs] = lambda X: CountedGraphs(as_graphs(X), {})
@@ -85,12 +86,17 @@ class LinearForm:
         return self.outputs[int(decision.argmax())]
 
 
-def linear_form(model: Any) -> LinearForm:
+def linear_form(model: Any, held_out: bool = False) -> LinearForm:
     """Express a fitted model as weights on patterns; see :func:`graphgrain.explain`."""
     if hasattr(model, "best_estimator_"):  # a search, such as GridSearchCV
-        return linear_form(model.best_estimator_)
+        return linear_form(model.best_estimator_, held_out)
     if isinstance(model, GraphEstimator):
-        return _of_estimator(model)
+        return _of_estimator(model, held_out)
+    if held_out:
+        raise InvalidParameterError(
+            "held_out=True needs a GraphClassifier or a GraphRegressor, which have the models "
+            f"without each training graph in closed form; got {type(model).__name__}."
+        )
     if isinstance(model, Pipeline):
         return _of_pipeline(model)
     if isinstance(model, GraphKernel):
@@ -111,20 +117,21 @@ def linear_form(model: Any) -> LinearForm:
 # -------------------------------------------------------------------- estimators
 
 
-def _of_estimator(model: GraphEstimator) -> LinearForm:
+def _of_estimator(model: GraphEstimator, held_out: bool) -> LinearForm:
     """Express an estimator by its machine: log-odds of classes, or values."""
     check_is_fitted(model, "machine_")
     machine = model.machine_
     outputs, two = _meaning(model, machine.n_outputs)
 
     def evaluate(read: CountedGraphs) -> Evaluated:
-        sums = model.pattern_sums(read)
+        sums = model.pattern_sums(read, held_out=held_out)
         predictions = None if is_classifier(model) else [None] * len(read)
-        return Evaluated(sums.biases, np.ones((1, 1)), None, predictions, sums.columns)
+        ones = np.ones((1, 1))
+        return Evaluated(
+            sums.biases, ones, None, predictions, sums.columns, sums.coefficients, sums.in_training
+        )
 
-    return LinearForm(
-        outputs, two, machine.pattern_terms, machine.coefficients, evaluate, model.count
-    )
+    return LinearForm(outputs, two, machine.pattern_terms, evaluate, model.count)
 
 
 def _meaning(model: Any, width: int) -> tuple[list[Any], tuple[Any, Any] | None]:
@@ -170,6 +177,8 @@ def _of_pipeline(model: Pipeline) -> LinearForm:
     pulled = pull_back(between, coefficients, intercept)
     after = model[place + 1 :]
 
+    similar = kernel.output == "gram"
+
     def evaluate(read: CountedGraphs) -> Evaluated:
         batch = read.batch
         X = kernel.transform(seen_through(view, batch))
@@ -181,17 +190,18 @@ def _of_pipeline(model: Pipeline) -> LinearForm:
             scales[:, -1:],
             _own_values(after, X),
             _plain(after.predict(X)) if is_classifier(final) else [None] * len(batch),
+            coefficients=pulled.weights.T if similar else None,
         )
 
-    if kernel.output == "gram":
+    if similar:
         similarities = _OfKernel(kernel_term(kernel, kernel.similarity, view), Features([]))
-        return LinearForm(outputs, two, [similarities], pulled.weights.T, evaluate)
+        return LinearForm(outputs, two, [similarities], evaluate)
     term = kernel_term(kernel, "dot", view)
     if hasattr(kernel, "vocabulary_"):
         weights = PatternWeights(term, kernel.vocabulary_, pulled.weights)
     else:
         weights = _SharedColumns(term, [], pulled.weights)
-    return LinearForm(outputs, two, [weights], None, evaluate)
+    return LinearForm(outputs, two, [weights], evaluate)
 
 
 @dataclass(frozen=True, eq=False)

@@ -579,10 +579,11 @@ class GraphEstimator(Declared, BaseEstimator):
             ``nearest``, the position of the most similar training graph, and its ``similarity``;
             ``unseen``, the share of the graph's pattern occurrences that no training graph has;
             ``leverage``, the ratio of posterior to prior variance, near 1 for a graph that has
-            nothing in common with the training graphs; ``in_training``, whether a training graph has
-            the same patterns, so that its target was seen in training; ``inside``, whether it has no other labels than the training graphs, and
-            its similarity reaches the 5 % quantile of those of training graphs to the nearest other
-            one; and the ``reason`` if it is not inside.
+            nothing in common with the training graphs; ``in_training``, whether a training graph
+            has the same patterns, so that its target was seen in training; ``inside``, whether the
+            graph has no other labels than the training graphs, and its similarity reaches the 5 %
+            quantile of those of training graphs to the nearest other one; and the ``reason`` if it
+            is not inside.
 
         Examples
         --------
@@ -629,9 +630,7 @@ class GraphEstimator(Declared, BaseEstimator):
 
     # ---------------------------------------------------------------- explaining
 
-    def pattern_sums(
-        self, X: Any, of: str = "decision", held_out: bool = False
-    ) -> PatternSums:
+    def pattern_sums(self, X: Any, of: str = "decision", held_out: bool = False) -> PatternSums:
         """Return decisions or log sigma as sums over the patterns of graphs; for ``explain``.
 
         Parameters

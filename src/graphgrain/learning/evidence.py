@@ -5,9 +5,10 @@ I, where t are the log weights of the terms and e is the log noise. Integrating 
 
     L = 1/2 (log |A| + log 1'A^-1 1 + y'Py),   P = A^-1 - u u' / (1'u),   u = A^-1 1
 
-whose gradient with respect to t_k is exp(t_k) / 2 times tr(P K_k) - (Py)' K_k (Py). L plus the pull,
-2 times the sum of squared deviations of the log weights from equal ones (apart from their prior), is
-minimised by L-BFGS. Several outputs share the weights, with the mean of their likelihoods.
+whose gradient with respect to t_k is exp(t_k) / 2 times tr(P K_k) - (Py)' K_k (Py). L plus the
+pull, 2 times the sum of squared deviations of the log weights from equal ones (apart from their
+prior), is minimised by L-BFGS. Several outputs share the weights, with the mean of their
+likelihoods.
 """
 
 from __future__ import annotations

@@ -209,7 +209,8 @@ def learn_sigma(
     chosen = np.arange(len(rows)) if len(rows) <= MOST_LANDMARKS else _spread(len(rows))
     process = Posterior(K[np.ix_(chosen, chosen)], 1.0, 1.0 / noise[chosen])
     variance = process.variance(K[:, chosen], np.diagonal(K))
-    _, variance[chosen] = process.held_out_errors(np.zeros((1, len(chosen))), groups[chosen])
+    if len(np.unique(groups[chosen])) > 1:
+        _, variance[chosen] = process.held_out_errors(np.zeros((1, len(chosen))), groups[chosen])
     regressors = np.column_stack([variance, similarity])
     centre, spread = regressors.mean(axis=0), np.maximum(regressors.std(axis=0), 1e-9)
     standard = (regressors - centre) / spread
@@ -222,14 +223,13 @@ def learn_sigma(
         found = errors[known, output]
         size = max(float(np.sqrt(np.mean(found**2))), 1e-150)
         targets = np.log(np.sqrt(found**2 + (LEAST_ERROR * size) ** 2))[:, np.newaxis]
-        both = K[np.ix_(known, known)] + standard[known] @ standard[known].T
-        if len(known) > 2:
+        own, intercept = np.zeros((1, len(known))), targets.mean(axis=0)
+        logs = np.full(len(known), intercept[0])
+        if len(np.unique(groups[known])) > 2:
+            both = K[np.ix_(known, known)] + standard[known] @ standard[known].T
             _, model = best_alpha(both, targets, np.ones(len(known)), groups[known], ALPHAS)
-        else:
-            model = Posterior(both, ALPHAS[-1], np.ones(len(known)))
-        own, intercept = model.fit(targets)
-        without, _ = model.held_out_errors(own, groups[known])
-        logs = (targets - without)[:, 0]
+            own, intercept = model.fit(targets)
+            logs = (targets - model.held_out_errors(own, groups[known])[0])[:, 0]
         shift = 0.5 * float(np.log(np.mean((found / np.exp(logs)) ** 2) + 1e-300))
         coefficients[output, rows[known]] = own[0]
         slopes[output] = (own @ standard[known])[0] / spread

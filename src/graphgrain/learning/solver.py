@@ -3,8 +3,8 @@
 Let A = K + alpha / w on the diagonal, with the weights w of the graphs. With an intercept, the
 errors e of a model trained without the graphs t follow from the full solution: they solve
 ``B[t, t] e = c[t]``, where c are the coefficients, ``B = A^-1 - u u' / (1' u)`` and
-``u = A^-1 1``. For a single graph i this is ``c_i / B_ii``. The same model is the mean of a Gaussian
-process with noise (:class:`Posterior`).
+``u = A^-1 1``. For a single graph i this is ``c_i / B_ii``. The same model is the mean of a
+Gaussian process with noise (:class:`Posterior`).
 
 Above :data:`MOST_DENSE` graphs the system is solved by conjugate gradients on a Gram matrix of 16
 bits (:class:`graphgrain.core.triangle.Triangle`), preconditioned by landmarks.

@@ -51,9 +51,7 @@ class PatternSums:
         return self.coefficients[graph] if self.coefficients.ndim == 3 else self.coefficients
 
 
-def decision_sums(
-    machine: Machine, counted: Any, compared: Compared
-) -> PatternSums:
+def decision_sums(machine: Machine, counted: Any, compared: Compared) -> PatternSums:
     """Return the decisions of a model as sums over patterns."""
     biases = np.tile(machine.intercept, (len(counted), 1))
     columns = columns_part(machine, counted.features, machine.coefficients, np.zeros_like(biases))
@@ -63,11 +61,9 @@ def decision_sums(
     )  # fmt: skip
 
 
-def sigma_sums(
-    machine: Machine, sigma: Sigma, counted: Any, compared: Compared
-) -> PatternSums:
+def sigma_sums(machine: Machine, sigma: Sigma, counted: Any, compared: Compared) -> PatternSums:
     """Return log sigma as sums over patterns."""
-    graphs, outputs = compared.log_sigma.shape
+    graphs = len(compared.log_sigma)
     process, landmarks = sigma.posterior, sigma.landmarks
     shared = compared.to_landmarks @ process.ones  # the part of the intercept is (1 - this)^2
     of_variance = -process.solve(compared.to_landmarks.T).T
