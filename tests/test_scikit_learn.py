@@ -57,16 +57,16 @@ def test_checks_without_data(Estimator, name):
 
 # ---------------------------------------------------------------- all checks, on tables
 
-SMALL = {"path_depth": 0, "max_level": 0, "counts": "raw", "max_terms": 1, "cv": 3}
+ONE = gg.VertexHistogram()
 #: A kernel with a matrix, with named and with hashed columns, one without features, three learners.
 ON_TABLES = [
     for_tables(gg.TreePlusPlus)(path_depth=2, tree_depth=1),
     for_tables(gg.WeisfeilerLehman)(output="features"),
     for_tables(gg.VertexHistogram)(output="features", n_features=64),
     for_tables(gg.PyramidMatch)(depth=1),
-    for_tables(gg.GraphClassifier)(**SMALL, alpha=1.0, similarity="cosine"),
-    for_tables(gg.GraphRegressor)(**SMALL, alpha=(0.01, 0.1), similarity="cosine"),
-    for_tables(gg.GraphClassifier)("wl", 0, counts="raw", max_terms=1, cv=3, alpha=1.0),
+    for_tables(gg.GraphClassifier)(ONE, alpha=1.0),
+    for_tables(gg.GraphRegressor)(ONE, alpha=[0.01, 0.1]),
+    for_tables(gg.GraphRegressor)(["wl", "sp"]),
 ]
 
 

@@ -128,7 +128,7 @@ class TestOddGraphs:
 
     def test_labels_of_another_kind(self, model):
         numbered = gg.as_graphs([([(0, 1)], [1, 2])])
-        learned = gg.GraphClassifier("wl", 1, cv=2, max_terms=1).fit(GRAPHS, Y)
+        learned = gg.GraphClassifier("wl").fit(GRAPHS, Y)
         for fitted in (model, learned):
             with pytest.raises(InvalidGraphError, match="kind seen at fit"):
                 gg.explain(fitted, numbered)
