@@ -25,6 +25,7 @@ from typing import Any
 import numpy as np
 
 import graphgrain as gg
+from graphgrain.searching import Pairs
 
 from .moleculeace import set_names
 from .molecules import molecules_folder
@@ -120,7 +121,7 @@ def marks(path: Path, explain: bool) -> tuple[int, int, int, int, int, int]:
     similar = np.concatenate([*map(tanimoto_pairs, both), smiles_pairs(smiles, amounts)])
     pairs = np.unique(similar, axis=0)
     pairs = pairs[fold(*amounts[pairs.T]) > TENFOLD]
-    given = gg.Pairs(pairs[:, 0], pairs[:, 1], np.full(len(pairs), LEAST))
+    given = Pairs(pairs[:, 0], pairs[:, 1], np.full(len(pairs), LEAST))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         ours = gg.cliffs(graphs, y, min_difference=TENFOLD_LOG, similar=given).counts > 0

@@ -6,6 +6,7 @@ compared with this.
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field
@@ -157,48 +158,43 @@ def patterns(
     return counts
 
 
-def gram(features: list[list[Counter]], counts: str = "raw", similarity: str = "dot") -> np.ndarray:
+COUNT_MAPS: dict[str, Callable[[float], float]] = {
+    "raw": float,
+    "sqrt": math.sqrt,
+    "log": lambda count: math.log(1 + count),
+    "binary": lambda count: 1.0,
+    "intersection": float,  # of which the minimum is taken instead of the product
+}
+
+
+def values(levels: list[Counter], counts: str) -> dict:
+    """The value of each pattern of a graph, level by level."""
+    change = COUNT_MAPS[counts]
+    return {(k, pattern): change(n) for k, one in enumerate(levels) for pattern, n in one.items()}
+
+
+def overlap(a: dict, b: dict, products: bool) -> float:
+    common = a.keys() & b.keys()
+    return math.fsum(a[p] * b[p] if products else min(a[p], b[p]) for p in common)
+
+
+def similarity(a: dict, b: dict, kind: str, counts: str) -> float:
+    """The similarity of two graphs, given the values of their patterns."""
+    products = kind in ("dot", "cosine") and counts != "intersection"
+    both = overlap(a, b, products)
+    if kind == "dot":
+        return both
+    if not a or not b:  # graphs without patterns are equal, and have nothing in common with others
+        return float(not a and not b)
+    left, right = overlap(a, a, products), overlap(b, b, products)
+    return {
+        "cosine": lambda: both / math.sqrt(left * right),
+        "minmax": lambda: both / (left + right - both),
+        "containment": lambda: both / left,
+    }[kind]()
+
+
+def gram(features: list[list[Counter]], counts: str = "raw", kind: str = "dot") -> np.ndarray:
     """Gram matrix from the feature counts of each graph, level by level."""
-    if similarity == "minmax":
-        return _minmax(features, counts)
-    maps = {
-        "raw": lambda a, b: a * b,
-        "sqrt": lambda a, b: np.sqrt(a) * np.sqrt(b),
-        "log": lambda a, b: np.log(1 + a) * np.log(1 + b),
-        "binary": lambda a, b: 1,
-        "intersection": min,
-    }
-    n = len(features)
-    K = np.zeros((n, n))
-    for i in range(n):
-        for j in range(n):
-            for one, other in zip(features[i], features[j], strict=True):
-                K[i, j] += sum(maps[counts](one[p], other[p]) for p in one.keys() & other.keys())
-    if similarity == "cosine":
-        d = np.sqrt(np.diag(K))
-        K = np.divide(K, np.outer(d, d), out=np.zeros_like(K), where=np.outer(d, d) > 0)
-        K[np.outer(d == 0, d == 0)] = 1.0  # graphs without features are equal
-        np.fill_diagonal(K, 1.0)
-    return K
-
-
-def _minmax(features: list[list[Counter]], counts: str) -> np.ndarray:
-    """Sum of minima over sum of maxima; a graph without features is equal to its like alone."""
-    maps = {
-        "raw": lambda c: c,
-        "sqrt": np.sqrt,
-        "log": np.log1p,
-        "binary": lambda c: min(c, 1),
-        "intersection": lambda c: c,
-    }
-    n = len(features)
-    K = np.zeros((n, n))
-    for i in range(n):
-        for j in range(n):
-            least = most = 0.0
-            for one, other in zip(features[i], features[j], strict=True):
-                for pattern in one.keys() | other.keys():
-                    pair = maps[counts](one[pattern]), maps[counts](other[pattern])
-                    least, most = least + min(pair), most + max(pair)
-            K[i, j] = least / most if most else 1.0
-    return K
+    rows = [values(levels, counts) for levels in features]
+    return np.array([[similarity(a, b, kind, counts) for b in rows] for a in rows])

@@ -8,8 +8,26 @@ _load, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
 
 #: What to use instead of the names of version 0.3 that are gone or have moved.
 _INSTEAD = {
-    "FeatureShards": "open features with gg.load_features; the class is in graphgrain.scaling",
+    **dict.fromkeys(("Chunk", "DataSet", "Statistics"), "it is in graphgrain.graphs"),
+    **dict.fromkeys(
+        ("Counts", "Estimate", "FittedSetting", "KernelGrid", "Occurrences", "Setting"),
+        "it is in graphgrain.kernels",
+    ),
+    "CountedGraphs": "it is in graphgrain.learning",
+    **dict.fromkeys(
+        ("ClassFragment", "ClassFragments", "ClassPattern", "ClassPatterns"),
+        "it is in graphgrain.explaining",
+    ),
+    **dict.fromkeys(
+        ("Comparison", "Explanation", "Fragment", "Pattern", "SharedPattern"),
+        "it is in graphgrain.explaining",
+    ),
+    **dict.fromkeys(
+        ("Change", "Clusters", "NearDuplicates", "Pairs", "Surroundings"),
+        "it is in graphgrain.searching",
+    ),
     "Shard": "it is in graphgrain.scaling",
+    "FeatureShards": "open features with gg.load_features; the class is in graphgrain.scaling",
     "dask_partial_fit": "use dask_ml.wrappers.Incremental, or partial_fit on each block of "
     "gg.dask_features",
     "save_gram": "search and compare more graphs than a matrix can hold with gg.GraphIndex, or "

@@ -109,7 +109,7 @@ def test_molecules_that_cannot_be_read_are_skipped_on_request(here):
     pytest.importorskip("rdkit")
     (here / "m.csv").write_text("id,structure\na,CCO\nb,C1CC\nc,C[N+](C)(C)C\n")
     arguments = ("info", "m.csv", "--smiles", "structure", "--json")
-    assert "m.csv, line 3, 'C1CC'" in fails(*arguments)
+    assert "m.csv, line 3 (row 2), 'C1CC'" in fails(*arguments)
     skipped = call(*arguments, "--errors", "skip")
     assert "m.csv, line 3" in words(skipped.stderr)
     plain = json.loads(skipped.stdout)

@@ -20,6 +20,7 @@ from graphgrain.errors import (
     InvalidGraphError,
     InvalidParameterError,
 )
+from graphgrain.graphs import Chunk
 
 from .graph_strategies import batches
 
@@ -111,10 +112,8 @@ def test_memory_does_not_grow_with_the_number_of_graphs(tmp_path):
 def test_columns_stay_with_their_graphs():
     graphs = gg.as_graphs(paths(5))
     parts = [
-        gg.Chunk(graphs[:2], {"name": np.array(["a", "b"])}),
-        gg.Chunk(
-            graphs[2:], {"name": np.array(["long name", "d", "e"]), "x": np.array(list("123"))}
-        ),
+        Chunk(graphs[:2], {"name": np.array(["a", "b"])}),
+        Chunk(graphs[2:], {"name": np.array(["long name", "d", "e"]), "x": np.array(list("123"))}),
     ]
     chunks = list(gg.as_chunks(parts, chunk_size=3))
     assert [chunk.columns["name"].tolist() for chunk in chunks] == [

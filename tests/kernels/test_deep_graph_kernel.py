@@ -120,3 +120,10 @@ def test_without_gensim_the_way_out_is_named(monkeypatch):
 def test_bad_input_is_refused():
     with pytest.raises(InvalidParameterError, match="substructure must be one of 'wl', 'sp'"):
         gg.DeepGraphKernel("graphlet").fit([([], [1])])
+
+
+def test_a_single_word_makes_all_graphs_equal():
+    pytest.importorskip("gensim")
+    graphs = [([(0, 1)], [7, 7]), ([(0, 1), (1, 2)], [7, 7, 7])]
+    K = gg.DeepGraphKernel(n_iter=0).fit_transform(graphs)
+    np.testing.assert_allclose(K, np.ones((2, 2)), rtol=1e-12)

@@ -25,7 +25,7 @@ def measured(drugs):
 
 def test_they_are_those_of_all_comparisons(measured):
     graphs, y = measured
-    kernel = gg.TreePlusPlus(3, 1, edge_labels=True, counts="binary")
+    kernel = gg.TreePlusPlus(3, 1, edge_labels=True, counts="binary", similarity="minmax")
     found = gg.cliffs(graphs, y, 0.5, 1.0, kernel=kernel)
     matrix = similarity_matrix(kernel, graphs, graphs, "minmax")
     expected = {

@@ -9,9 +9,10 @@ from pathlib import Path
 from rich.markup import escape
 
 from ..errors import InvalidParameterError
+from . import options as opt
 from .app import command
 from .console import answer, out
-from .options import Drug, Jobs, Json, Output, nearest
+from .options import nearest
 from .tables import text_table
 
 #: Number of neighbours shown.
@@ -20,10 +21,10 @@ NEIGHBOURS = 5
 
 @command(["graphgrain demo", "graphgrain demo --drug diazepam --output demo"])
 def demo(
-    drug: Drug = "morphine",
-    output: Output = Path("graphgrain-demo"),
-    jobs: Jobs = -1,
-    as_json: Json = False,
+    drug: opt.Drug = "morphine",
+    output: opt.Output = Path("graphgrain-demo"),
+    jobs: opt.Jobs = -1,
+    as_json: opt.Json = False,
 ) -> None:
     """Compare the bundled drugs: nearest neighbours, cross-validated accuracy and pages."""
     import numpy as np

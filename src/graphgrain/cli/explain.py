@@ -9,24 +9,9 @@ from rich.markup import escape
 
 from ..errors import InvalidParameterError
 from ..writing import atomic_write, suffix_of
+from . import options as opt
 from .app import command
 from .console import answer, err, out
-from .options import (
-    Data,
-    Errors,
-    Id,
-    Jobs,
-    Json,
-    Labels,
-    Missing,
-    ModelOption,
-    OptionalOutput,
-    Reading,
-    Row,
-    Smiles,
-    Target,
-    View,
-)
 from .tables import text_table
 
 if TYPE_CHECKING:
@@ -44,19 +29,19 @@ if TYPE_CHECKING:
     ]
 )
 def explain(
-    data: Data,
-    row: Row,
-    model: ModelOption = None,
-    output: OptionalOutput = None,
-    target: Target = None,
-    id: Id = None,
-    smiles: Smiles = None,
-    labels: Labels = "",
-    errors: Errors = "raise",
-    missing: Missing = "raise",
-    view: View = None,
-    jobs: Jobs = -1,
-    as_json: Json = False,
+    data: opt.Data,
+    row: opt.Row,
+    model: opt.ModelOption = None,
+    output: opt.OptionalOutput = None,
+    target: opt.Target = None,
+    id: opt.Id = None,
+    smiles: opt.Smiles = None,
+    labels: opt.Labels = "",
+    errors: opt.Errors = "raise",
+    missing: opt.Missing = "raise",
+    view: opt.View = None,
+    jobs: opt.Jobs = -1,
+    as_json: opt.Json = False,
 ) -> None:
     """Explain predictions by patterns, atoms and bonds.
 
@@ -78,7 +63,7 @@ def explain(
     from .loading import load, row_names, with_labels
     from .models import labels_of, model_input, molecules_of
 
-    reading = Reading(target, id, smiles, labels, errors, missing, view)
+    reading = opt.Reading(target, id, smiles, labels, errors, missing, view)
     fitted = None if model is None else load_model(model)
     if fitted is not None:  # read molecules with the label options of training
         reading = with_labels(reading, labels_of(fitted), "The model was trained")
@@ -181,22 +166,24 @@ def _at(table: Any, rows: list[int]) -> Any:
 
 
 def _as_json(seen: Seen, why: Explanation, output: Path | None) -> dict[str, Any]:
+    sign = why.direction  # positive values favour the prediction, as in the table
     return {
         "name": seen.name,
         "prediction": seen.prediction,
         "truth": seen.truth,
         "probability": seen.probability,
         "interval": seen.interval,
-        "decision": why.decision,
-        "bias": why.bias,
-        "vertices": why.vertices.tolist(),
-        "edges": why.edges.tolist(),
+        "decision": sign * why.decision,
+        "bias": sign * why.bias,
+        "vertices": (sign * why.vertices).tolist(),
+        "edges": (sign * why.edges).tolist(),
         "fragments": [
-            {"name": f.name, "contribution": f.contribution, "vertices": list(f.vertices)}
+            {"name": f.name, "contribution": sign * f.contribution, "vertices": list(f.vertices)}
             for f in why.fragments()
         ],
         "patterns": [
-            {"name": p.name, "contribution": p.contribution, "count": p.count} for p in why.top(20)
+            {"name": p.name, "contribution": sign * p.contribution, "count": p.count}
+            for p in why.top(20)
         ],
         "output": None if output is None else str(output),
     }

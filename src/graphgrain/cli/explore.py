@@ -7,23 +7,9 @@ from pathlib import Path
 from rich.markup import escape
 
 from ..writing import atomic_write
+from . import options as opt
 from .app import command
 from .console import answer, err, out
-from .options import (
-    Data,
-    Errors,
-    Id,
-    Jobs,
-    Json,
-    Labels,
-    Missing,
-    Most,
-    Output,
-    Reading,
-    Smiles,
-    Target,
-    View,
-)
 
 
 @command(
@@ -34,18 +20,18 @@ from .options import (
     ]
 )
 def explore(
-    data: Data,
-    output: Output = Path("explore.html"),
-    most: Most = 1000,
-    target: Target = None,
-    id: Id = None,
-    smiles: Smiles = None,
-    labels: Labels = "",
-    errors: Errors = "raise",
-    missing: Missing = "raise",
-    view: View = None,
-    jobs: Jobs = -1,
-    as_json: Json = False,
+    data: opt.Data,
+    output: opt.Output = Path("explore.html"),
+    most: opt.Most = 1000,
+    target: opt.Target = None,
+    id: opt.Id = None,
+    smiles: opt.Smiles = None,
+    labels: opt.Labels = "",
+    errors: opt.Errors = "raise",
+    missing: opt.Missing = "raise",
+    view: opt.View = None,
+    jobs: opt.Jobs = -1,
+    as_json: opt.Json = False,
 ) -> None:
     """Write an interactive page of a data set: a map, drawings, predictions and explanations.
 
@@ -58,7 +44,7 @@ def explore(
     from ..report.graph_pages import explore_page
     from .loading import load
 
-    reading = Reading(target, id, smiles, labels, errors, missing, view)
+    reading = opt.Reading(target, id, smiles, labels, errors, missing, view)
     loaded = load(data, reading).with_one_target()
     with err().status(f"Exploring {escape(loaded.name)}"):
         page = exploration(

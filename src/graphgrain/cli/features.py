@@ -11,27 +11,9 @@ from ..errors import (
     InvalidParameterError,
     UnwritableFileError,
 )
+from . import options as opt
 from .app import Interrupted, command
 from .console import answer, err, written
-from .options import (
-    Data,
-    Errors,
-    Id,
-    Jobs,
-    Json,
-    Kernel,
-    Labels,
-    Missing,
-    NumberOfFeatures,
-    Output,
-    Parameters,
-    Quiet,
-    Reading,
-    ShardSize,
-    Smiles,
-    Target,
-    View,
-)
 
 
 @command(
@@ -42,22 +24,22 @@ from .options import (
     ]
 )
 def features(
-    data: Data,
-    output: Output,
-    kernel: Kernel = "tree++",
-    parameters: Parameters = None,
-    n_features: NumberOfFeatures = 2**20,
-    shard_size: ShardSize = 20_000,
-    target: Target = None,
-    id: Id = None,
-    smiles: Smiles = None,
-    labels: Labels = "",
-    errors: Errors = "raise",
-    missing: Missing = "raise",
-    view: View = None,
-    jobs: Jobs = -1,
-    quiet: Quiet = False,
-    as_json: Json = False,
+    data: opt.Data,
+    output: opt.Output,
+    kernel: opt.Kernel = "tree++",
+    parameters: opt.Parameters = None,
+    n_features: opt.NumberOfFeatures = 2**20,
+    shard_size: opt.ShardSize = 20_000,
+    target: opt.Target = None,
+    id: opt.Id = None,
+    smiles: opt.Smiles = None,
+    labels: opt.Labels = "",
+    errors: opt.Errors = "raise",
+    missing: opt.Missing = "raise",
+    view: opt.View = None,
+    jobs: opt.Jobs = -1,
+    quiet: opt.Quiet = False,
+    as_json: opt.Json = False,
 ) -> None:
     """Write the features of any number of graphs to a folder of Parquet files.
 
@@ -71,7 +53,7 @@ def features(
     from .kernel_options import chosen_kernel
 
     estimator = chosen_kernel(kernel, parameters)
-    source, options = _source(data, Reading(target, id, smiles, labels, errors, missing, view))
+    source, options = _source(data, opt.Reading(target, id, smiles, labels, errors, missing, view))
     resumable = (
         f"Finished shards are saved in {str(output)!r}. Run the same command again to continue."
     )
@@ -100,7 +82,7 @@ def features(
     written(f"{kernel} of {graphs} in {shards} ({size / 1e9:.2f} GB)", output)
 
 
-def _source(data: str, reading: Reading) -> tuple[Any, dict[str, Any]]:
+def _source(data: str, reading: opt.Reading) -> tuple[Any, dict[str, Any]]:
     """Return the graphs of DATA, or the path of molecules to stream, and how to read them."""
     from ..graphs.files.molecules import is_molecule_file
     from ..graphs.streams import Chunk

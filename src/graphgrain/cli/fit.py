@@ -8,25 +8,10 @@ from rich.markup import escape
 
 from ..errors import InvalidParameterError
 from ..writing import check_output
+from . import options as opt
 from .app import command
 from .console import answer, err, written
-from .options import (
-    Columns,
-    Data,
-    Descriptors,
-    Errors,
-    Id,
-    Jobs,
-    Json,
-    Labels,
-    Missing,
-    Output,
-    Reading,
-    Smiles,
-    Target,
-    View,
-    listed,
-)
+from .options import listed
 
 
 @command(
@@ -37,19 +22,19 @@ from .options import (
     ]
 )
 def fit(
-    data: Data,
-    output: Output,
-    columns: Columns = "",
-    descriptors: Descriptors = None,
-    target: Target = None,
-    id: Id = None,
-    smiles: Smiles = None,
-    labels: Labels = "",
-    errors: Errors = "raise",
-    missing: Missing = "raise",
-    view: View = None,
-    jobs: Jobs = -1,
-    as_json: Json = False,
+    data: opt.Data,
+    output: opt.Output,
+    columns: opt.Columns = "",
+    descriptors: opt.Descriptors = None,
+    target: opt.Target = None,
+    id: opt.Id = None,
+    smiles: opt.Smiles = None,
+    labels: opt.Labels = "",
+    errors: opt.Errors = "raise",
+    missing: opt.Missing = "raise",
+    view: opt.View = None,
+    jobs: opt.Jobs = -1,
+    as_json: opt.Json = False,
 ) -> None:
     """Train a model that weighs its kernels, and write it to a file.
 
@@ -66,7 +51,7 @@ def fit(
     from .loading import label_names, load
     from .models import check_numbers, training_table
 
-    reading = Reading(target, id, smiles, labels, errors, missing)
+    reading = opt.Reading(target, id, smiles, labels, errors, missing)
     loaded = load(data, reading).with_classes()
     if loaded.y is None:
         raise InvalidParameterError(f"fit needs classes or numbers as targets; {data} has none.")

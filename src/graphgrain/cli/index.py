@@ -23,7 +23,8 @@ from ..errors import InvalidGraphError, InvalidParameterError
 from ..graphs.batch import GraphBatch, counted
 from ..graphs.convert.rdkit import LabelOptions
 from ..graphs.datasets.fetch import tu_datasets
-from ..graphs.files.molecules import is_molecule_file, names_beside
+from ..graphs.files.molecules import is_molecule_file
+from ..graphs.tables import names_beside
 from ..searching.graph_index import GraphIndex, described_kernel
 from ..searching.index_files import JOURNAL
 from .app import Interrupted, command

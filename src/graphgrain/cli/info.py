@@ -8,21 +8,9 @@ from typing import TYPE_CHECKING
 from rich.markup import escape
 from rich.table import Table
 
+from . import options as opt
 from .app import command
 from .console import answer, out, written
-from .options import (
-    Errors,
-    Id,
-    Json,
-    Labels,
-    Missing,
-    OptionalData,
-    Plot,
-    Reading,
-    Smiles,
-    Target,
-    View,
-)
 from .tables import print_table, text_table
 
 if TYPE_CHECKING:
@@ -59,16 +47,16 @@ MOST_CLASSES = 30
     ]
 )
 def info(
-    data: OptionalData = None,
-    target: Target = None,
-    id: Id = None,
-    smiles: Smiles = None,
-    labels: Labels = "",
-    errors: Errors = "raise",
-    missing: Missing = "raise",
-    view: View = None,
-    plot: Plot = None,
-    as_json: Json = False,
+    data: opt.OptionalData = None,
+    target: opt.Target = None,
+    id: opt.Id = None,
+    smiles: opt.Smiles = None,
+    labels: opt.Labels = "",
+    errors: opt.Errors = "raise",
+    missing: opt.Missing = "raise",
+    view: opt.View = None,
+    plot: opt.Plot = None,
+    as_json: opt.Json = False,
 ) -> None:
     """Show statistics of a data set: sizes, labels, classes, duplicates.
 
@@ -81,7 +69,7 @@ def info(
     from ..graphs.description import describe, text_histogram
     from .loading import load
 
-    loaded = load(data, Reading(target, id, smiles, labels, errors, missing, view))
+    loaded = load(data, opt.Reading(target, id, smiles, labels, errors, missing, view))
     y = _numbers_or_classes(loaded.y)
     statistics = describe(loaded.graphs, y)
     if plot is not None:

@@ -11,24 +11,9 @@ from rich.markup import escape
 
 from ..errors import InvalidParameterError
 from ..writing import atomic_write, check_output, suffix_of
+from . import options as opt
 from .app import command
 from .console import answer, err, written
-from .options import (
-    Data,
-    Errors,
-    Id,
-    Jobs,
-    Json,
-    Kernel,
-    Labels,
-    Missing,
-    Output,
-    Parameters,
-    Reading,
-    Smiles,
-    Target,
-    View,
-)
 
 
 @command(
@@ -40,19 +25,19 @@ from .options import (
     ]
 )
 def kernel(
-    data: Data,
-    output: Output,
-    kernel: Kernel = "tree++",
-    parameters: Parameters = None,
-    target: Target = None,
-    id: Id = None,
-    smiles: Smiles = None,
-    labels: Labels = "",
-    errors: Errors = "raise",
-    missing: Missing = "raise",
-    view: View = None,
-    jobs: Jobs = -1,
-    as_json: Json = False,
+    data: opt.Data,
+    output: opt.Output,
+    kernel: opt.Kernel = "tree++",
+    parameters: opt.Parameters = None,
+    target: opt.Target = None,
+    id: opt.Id = None,
+    smiles: opt.Smiles = None,
+    labels: opt.Labels = "",
+    errors: opt.Errors = "raise",
+    missing: opt.Missing = "raise",
+    view: opt.View = None,
+    jobs: opt.Jobs = -1,
+    as_json: opt.Json = False,
 ) -> None:
     """Compute the kernel matrix of a data set and write it to a .npz, .npy or .csv file.
 
@@ -76,7 +61,7 @@ def kernel(
     from .loading import load, note_ignored_attributes
 
     estimator = chosen_kernel(kernel, parameters, n_jobs=jobs)
-    loaded = load(data, Reading(target, id, smiles, labels, errors, missing, view))
+    loaded = load(data, opt.Reading(target, id, smiles, labels, errors, missing, view))
     note_ignored_attributes(loaded, [estimator])
     begin = time.perf_counter()
     with err().status(f"{kernel} on {escape(loaded.name)}"):

@@ -13,20 +13,9 @@ from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
 from ..errors import GraphgrainError, InvalidFileError, InvalidParameterError
 from ..writing import check_output, is_standard_output, suffix_of, unwritable
+from . import options as opt
 from .app import Interrupted, command
 from .console import answer, err, written
-from .options import (
-    Append,
-    Domain,
-    Interval,
-    Jobs,
-    Json,
-    Model,
-    MoleculeData,
-    Output,
-    Skip,
-    Smiles,
-)
 
 if TYPE_CHECKING:
     from ..graphs.files.molecules import MoleculeFile, Record
@@ -45,16 +34,16 @@ DOMAIN = ("nearest", "similarity", "unseen", "in_training", "in_domain", "reason
     ]
 )
 def predict(
-    model: Model,
-    data: MoleculeData,
-    output: Output,
-    interval: Interval = 0.9,
-    smiles: Smiles = None,
-    domain: Domain = True,
-    skip: Skip = 0,
-    append: Append = False,
-    jobs: Jobs = -1,
-    as_json: Json = False,
+    model: opt.Model,
+    data: opt.MoleculeData,
+    output: opt.Output,
+    interval: opt.Interval = 0.9,
+    smiles: opt.Smiles = None,
+    domain: opt.Domain = True,
+    skip: opt.Skip = 0,
+    append: opt.Append = False,
+    jobs: opt.Jobs = -1,
+    as_json: opt.Json = False,
 ) -> None:
     """Predict any number of molecules, with an interval for each, to a .csv file.
 
@@ -85,7 +74,7 @@ def predict(
     if file.blocks:  # fields can differ between the records of an .sdf file
         for record in MoleculeFile.opened(data).records:
             fields.update(dict.fromkeys(record.fields))
-    records = islice(enumerate(file.records, start=1), skip, None)
+    records = islice(file.records, skip, None)
     predictor = _Predictor(loaded, file, list(fields), interval, domain)
     done = unreadable = 0
     with ExitStack() as stack:
@@ -94,7 +83,7 @@ def predict(
         bar = stack.enter_context(progress_bar(err().is_terminal, None))
         try:
             while chunk := list(islice(records, CHUNK)):
-                columns = predictor([row for row, _ in chunk], [record for _, record in chunk])
+                columns = predictor(chunk)
                 table.write(columns)
                 done += len(chunk)
                 unreadable += sum(map(bool, columns["problem"]))
@@ -191,10 +180,11 @@ class _Predictor(NamedTuple):
     interval: float
     domain: bool
 
-    def __call__(self, rows: list[int], records: list[Record]) -> dict[str, list[Any]]:
+    def __call__(self, records: list[Record]) -> dict[str, list[Any]]:
         """Return the rows of the table, as columns."""
         from ..graphs.convert.rdkit import LabelOptions, parse_molecules
-        from ..graphs.files.molecules import names_beside, record_columns
+        from ..graphs.files.molecules import record_columns
+        from ..graphs.tables import names_beside
         from .models import labels_of, model_input
 
         structures = [record.structure for record in records]
@@ -209,13 +199,13 @@ class _Predictor(NamedTuple):
             if self.model.descriptors is not None:
                 molecules = [structures[position].strip() for position in readable]
             columns = {name: values[readable] for name, values in fields.items()}
-            numbers = [rows[position] for position in readable]
-            X = self.model.count(model_input(self.model, molecules, columns, numbers))
+            rows = [records[position].row for position in readable]
+            X = self.model.count(model_input(self.model, molecules, columns, rows))
             results = self._predicted(X) | (self._domain(X) if self.domain else {})
         names = self._names()
         ours = {"row", "molecule", *names, "problem"}
         table: dict[str, list[Any]] = {
-            "row": rows,
+            "row": [record.row for record in records],
             "molecule": [text.strip().split("\n")[0] for text in structures],
         }
         for name, shown in names_beside(ours, list(fields)).items():

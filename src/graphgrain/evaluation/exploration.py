@@ -21,6 +21,7 @@ import numpy as np
 from sklearn.base import is_classifier
 
 from ..errors import InvalidParameterError
+from ..explaining.containment import contains
 from ..explaining.explainer import explain
 from ..explaining.explanation import Explanation
 from ..explaining.fragments import Part, cut
@@ -232,7 +233,8 @@ class Neighbour:
     graph: int
     similarity: float
     differs: list[int]  # its vertices outside the common part
-    shared: list[str]  # names of the largest fragments of the common part
+    shared: list[str]  # names of the largest fragments of the common part that both graphs have
+    contained: bool  # whether it is a subgraph of the selected one
 
 
 @dataclass(frozen=True)
@@ -337,7 +339,7 @@ def _map(batch: GraphBatch, n_jobs: int | None) -> tuple[list[list[float]], list
                 Neighbour(
                     n,
                     round(float(similar[n]), 4),
-                    *_differing(graphs[graph], graphs[n], parts[n]),
+                    *_differing(graphs[graph], graphs[n], parts[graph], parts[n]),
                 )
                 for n in order[:_NEIGHBOURS]
             ]
@@ -385,7 +387,7 @@ def explain_rows(
         near = []
         for number, similarity in _nearest(graphs, row, train, n_jobs):
             graph = graphs[number]
-            differing = _differing(graphs[row], graph, cut(graph))
+            differing = _differing(graphs[row], graph, cut(graphs[row]), cut(graph))
             near.append(Neighbour(len(wanted) + len(behind), round(similarity, 4), *differing))
             truth = _plain_target(y[number] if known[number] else None, said.classification)
             behind.append(Seen(_name(graph, number, names), truth, drawing=drawing_of(graph)))
@@ -477,19 +479,21 @@ def _score(answered: list[_Answer], y: np.ndarray, classification: bool) -> floa
 
 
 def _differing(
-    graph: GraphBatch, other: GraphBatch, parts: list[Part]
-) -> tuple[list[int], list[str]]:
-    """Return the vertices of ``other`` outside the common part, and fragments of that part.
+    graph: GraphBatch, other: GraphBatch, parts: list[Part], other_parts: list[Part]
+) -> tuple[list[int], list[str], bool]:
+    """Compare a graph with a neighbour, by the fragments of both.
 
-    ``parts`` are the fragments of ``other``.
+    Returns the vertices of the neighbour outside the common part, fragments that both have, and
+    whether the neighbour is a subgraph.
     """
     if max(graph.n_vertices, other.n_vertices) > MOST_VERTICES:
-        return [], []
+        return [], [], False
     common = set(shared_part(graph, other)[:, 1].tolist())
-    whole = [part for part in parts if set(part.vertices) <= common]
-    names = dict.fromkeys(part.name for part in sorted(whole, key=lambda p: -len(p.vertices)))
+    names = {part.name for part in parts}
+    both = [p for p in other_parts if p.name in names and set(p.vertices) <= common]
+    largest = dict.fromkeys(p.name for p in sorted(both, key=lambda p: -len(p.vertices)))
     rest = [v for v in range(other.n_vertices) if v not in common]
-    return rest, list(names)[:_SHARED]
+    return rest, list(largest)[:_SHARED], not rest and bool(contains(graph, other))
 
 
 def _short(value: float) -> float:
@@ -508,7 +512,7 @@ def _per_cents(values: np.ndarray) -> list[int]:
 def _seen(name: str, said: _Answer, truth: Any, neighbours: list[Neighbour]) -> Seen:
     why, classification = said.why, said.classification
     # With two classes, positive values favour the second; flip them if the first is predicted.
-    sign = -1.0 if why.opposite is not None and why.prediction == why.opposite else 1.0
+    sign = why.direction
     return Seen(
         name=name,
         truth=_plain_target(truth, classification),

@@ -236,6 +236,11 @@ class Explanation(Pictured):
         return found
 
     @property
+    def direction(self) -> float:
+        """1, or -1 if negative values favour the prediction (the first of two classes)."""
+        return -1.0 if self.opposite is not None and self.prediction == self.opposite else 1.0
+
+    @property
     def unknown(self) -> float:
         """Fraction of the graph's pattern occurrences whose pattern is in no training graph."""
         total = sum(int(part.tally.times.sum()) for part in self.levels)

@@ -57,7 +57,8 @@ class Fragment:
     Examples
     --------
     >>> import graphgrain as gg
-    >>> gg.Fragment("tertiary amine", 0.41, (3,)).name
+    >>> from graphgrain.explaining import Fragment
+    >>> Fragment("tertiary amine", 0.41, (3,)).name
     'tertiary amine'
     """
 

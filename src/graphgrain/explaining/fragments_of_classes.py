@@ -52,8 +52,9 @@ class ClassFragment:
     Examples
     --------
     >>> import graphgrain as gg
+    >>> from graphgrain.explaining import ClassFragment
     >>> nan = float("nan")
-    >>> gg.ClassFragment("thioether", 1, -0.12, (nan, nan), 1.0, ((7, (3,)),)).count
+    >>> ClassFragment("thioether", 1, -0.12, (nan, nan), 1.0, ((7, (3,)),)).count
     1
     """
 

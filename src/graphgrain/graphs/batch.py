@@ -13,7 +13,7 @@ The arrays are read-only.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -47,6 +47,11 @@ class GraphBatch:
         The same for edges, with one code per entry of ``indices``.
     vertex_attributes, edge_attributes : two-dimensional float64 arrays or None
         One row per vertex and one row per entry of ``indices``, respectively.
+    columns : dictionary of arrays
+        What came with each graph, with one entry per graph: ``"id"``, ``"smiles"``, the other
+        columns of a table, properties of an SDF file, attributes of a networkx graph. Columns
+        stay with their graphs when a batch is sliced, joined, pickled or seen through a view; they
+        play no part in comparisons of batches. :meth:`with_columns` sets them.
 
     Examples
     --------
@@ -68,6 +73,7 @@ class GraphBatch:
     edge_label_table: np.ndarray | None
     vertex_attributes: np.ndarray | None
     edge_attributes: np.ndarray | None
+    columns: dict[str, np.ndarray]
 
     _FIELDS = tuple(__annotations__)
     __slots__ = (*_FIELDS, "_arrays", "told")
@@ -87,11 +93,14 @@ class GraphBatch:
         """Build a batch from arrays that are known to be valid."""
         batch = object.__new__(cls)
         batch._arrays = batch.told = None
+        arrays.setdefault("columns", {})
         for name in cls._FIELDS:
             value = arrays[name]
             if isinstance(value, np.ndarray):
                 value.flags.writeable = False
             setattr(batch, name, value)
+        for values in batch.columns.values():
+            values.flags.writeable = False
         return batch
 
     @classmethod
@@ -273,7 +282,7 @@ class GraphBatch:
         if not isinstance(other, GraphBatch):
             return NotImplemented
         # Equal labels may have different codes, so compare the labels themselves.
-        names = [name for name in self._FIELDS if "label_" not in name]
+        names = [name for name in self._FIELDS if "label_" not in name and name != "columns"]
         return all(
             np.array_equal(getattr(self, name), getattr(other, name))
             for name in (*names, "labels", "edge_labels")
@@ -332,6 +341,7 @@ class GraphBatch:
             indices=indices.astype(np.int32),
             label_codes=self.label_codes[vertices],
             vertex_attributes=None if attributes is None else attributes[vertices],
+            columns={name: values[graphs] for name, values in self.columns.items()},
         )
         batch.told = self.told
         return batch
@@ -367,9 +377,30 @@ class GraphBatch:
             edge_attributes=joined_attributes(
                 [b.edge_attributes for b in with_edges], "edge attributes"
             ),
+            columns=joined_columns([batch.columns for batch in batches], list(map(len, batches))),
         )
         batch.told = next((b.told for b in batches if b.told is not None), None)
         return batch
+
+    def with_columns(self, columns: Mapping[str, Any]) -> GraphBatch:
+        """Return the graphs with these columns beside those they have.
+
+        Parameters
+        ----------
+        columns : dictionary of sequences
+            One entry per graph. A column of a name that is there is replaced.
+
+        Examples
+        --------
+        >>> import graphgrain as gg
+        >>> graphs = gg.as_graphs(["CCO", "CN"]).with_columns({"id": ["ethanol", "methylamine"]})
+        >>> graphs[1].columns["id"], graphs[::-1].columns["smiles"]
+        (array(['methylamine'], dtype=object), array(['CN', 'CCO'], dtype=object))
+        """
+        arrays = {str(name): column_array(values).view() for name, values in columns.items()}
+        for name, values in arrays.items():
+            check_length(len(values), len(self), f"entries of the column {name!r}", "graphs")
+        return self._replace(columns=self.columns | arrays)
 
     def with_labels(self, labels: Any) -> GraphBatch:
         """Return the graphs with other vertex labels, or without labels if None."""
@@ -406,7 +437,7 @@ def subgraph(
     ends = place[batch.edges]
     kept = (ends >= 0).all(axis=1) if edges is None else edges
     labels, attributes, own = batch.edge_labels, batch.edge_attributes, batch.vertex_attributes
-    return GraphBatch.from_edges(
+    part = GraphBatch.from_edges(
         np.bincount(batch.graph_of_vertex[vertices], minlength=len(batch)),
         ends[kept],
         batch.labels[vertices] if batch.labelled else None,
@@ -414,6 +445,7 @@ def subgraph(
         vertex_attributes=None if own is None else own[vertices],
         edge_attributes=None if attributes is None else attributes[batch.edge_entries][kept],
     )
+    return part.with_columns(batch.columns)
 
 
 def _restore(arrays: dict[str, Any]) -> GraphBatch:
@@ -652,6 +684,48 @@ def all_or_none(present: list[bool], what: str) -> bool:
             f"{present.index(False)} does not. Add them, or remove them from the others."
         )
     return all(present)
+
+
+# -------------------------------------------------------------------- columns
+
+
+def column_array(values: Any) -> np.ndarray:
+    """Return a column as a one-dimensional array; texts and mixed values are objects."""
+    if not isinstance(values, np.ndarray):
+        values = list(values)
+        kinds = set(map(type, values))
+        if len(kinds) != 1 or not issubclass(kinds.pop(), bool | int | float | np.generic):
+            column = np.empty(len(values), dtype=object)
+            for row, value in enumerate(values):
+                column[row] = value
+            return column
+        values = np.asarray(values)
+    if values.ndim != 1:
+        raise InvalidGraphError(f"A column has one entry per graph; got the shape {values.shape}.")
+    return values.astype(object) if values.dtype.kind in "UST" else values
+
+
+def joined_columns(
+    parts: Sequence[Mapping[str, np.ndarray]], sizes: Sequence[int]
+) -> dict[str, np.ndarray]:
+    """Join the columns of several batches of these sizes.
+
+    Missing columns are filled with empty strings if they are texts, else with None. Values of
+    different types become objects, so that none is converted to the type of another.
+    """
+    columns = {}
+    for name in dict.fromkeys(name for part in parts for name in part):
+        there = [part[name] for part in parts if name in part]
+        kinds = {values.dtype.kind for values in there}
+        texts = kinds <= set("UO") and all(
+            isinstance(value, str) for values in there for value in values[:1]
+        )
+        blank = np.array("" if texts else None, dtype=None if kinds == {"U"} else object)
+        columns[name] = np.concatenate(
+            [part.get(name, np.repeat(blank, n)) for part, n in zip(parts, sizes, strict=True)],
+            dtype=None if len(kinds) == 1 or kinds == {"i", "f"} else object,
+        )
+    return columns
 
 
 # -------------------------------------------------------------------- changing edges

@@ -13,8 +13,8 @@ import numpy as np
 from ..errors import InvalidParameterError
 from .batch import GraphBatch
 from .convert.dispatch import as_graphs
-from .convert.parts import is_missing
 from .isomorphism import duplicates
+from .tables import is_missing
 
 
 @dataclass(frozen=True)
@@ -56,9 +56,10 @@ class Statistics:
     Examples
     --------
     >>> import graphgrain as gg
+    >>> from graphgrain.graphs import Statistics
     >>> graphs, y = gg.load_drugs()
     >>> statistics = gg.describe(graphs, y)
-    >>> isinstance(statistics, gg.Statistics), statistics.graphs
+    >>> isinstance(statistics, Statistics), statistics.graphs
     (True, 292)
     """
 

@@ -16,7 +16,7 @@ import numpy as np
 
 from ..errors import InvalidGraphError, InvalidParameterError
 from ..parameters import Whole, check_value
-from .batch import GraphBatch
+from .batch import GraphBatch, joined_columns
 from .convert.dispatch import as_graphs
 from .convert.parts import column_items
 
@@ -89,7 +89,7 @@ def as_chunks(source: Any, *, chunk_size: int = CHUNK_SIZE, **options: Any) -> I
             f"{type(source).__name__}."
         )
     if isinstance(source, GraphBatch):
-        return cut([Chunk(source, {})], chunk_size)
+        return cut([Chunk(source, source.columns)], chunk_size)
     if len(getattr(source, "shape", ())) == 2:
         source = column_items(source)
     if isinstance(source, bytes | Mapping | Chunk) or not hasattr(source, "__iter__"):
@@ -120,21 +120,10 @@ def cut(chunks: Iterable[Chunk], chunk_size: int) -> Iterator[Chunk]:
 
 
 def join_chunks(chunks: Sequence[Chunk]) -> Chunk:
-    """Concatenate chunks, in order.
-
-    Missing columns are filled with empty strings if they are texts, else with None. Values of
-    different types become objects, so that none is converted to the type of another.
-    """
+    """Concatenate chunks, in order."""
     if len(chunks) == 1:
         return chunks[0]
-    columns = {}
-    for name in dict.fromkeys(name for chunk in chunks for name in chunk.columns):
-        kinds = {c.columns[name].dtype.kind for c in chunks if name in c.columns}
-        blank: np.ndarray = np.array("") if kinds == {"U"} else np.array(None, dtype=object)
-        columns[name] = np.concatenate(
-            [c.columns.get(name, np.repeat(blank, len(c.graphs))) for c in chunks],
-            dtype=None if len(kinds) == 1 or kinds == {"i", "f"} else object,
-        )
+    columns = joined_columns([c.columns for c in chunks], [len(c.graphs) for c in chunks])
     return Chunk(GraphBatch.concatenate([chunk.graphs for chunk in chunks]), columns)
 
 
@@ -155,7 +144,8 @@ def _converted(source: Iterable[Any], chunk_size: int) -> Iterator[Chunk]:
     for whole, items in groupby(source, lambda item: isinstance(item, Chunk | GraphBatch)):
         if whole:
             for item in items:
-                yield item if isinstance(item, Chunk) else Chunk(item, {})
+                yield item if isinstance(item, Chunk) else Chunk(item, item.columns)
             continue
         while some := list(islice(items, chunk_size)):
-            yield Chunk(as_graphs(some), {})
+            graphs = as_graphs(some)
+            yield Chunk(graphs, graphs.columns)

@@ -149,6 +149,8 @@ class DeepGraphKernel(GraphKernel):
             from gensim.models import Word2Vec
         if not counts.nnz:
             return np.zeros((counts.shape[1], self.dimension))
+        if counts.shape[1] == 1:  # there is nothing to predict, and gensim would hang
+            return np.eye(1, self.dimension)
         seed = np.random.SeedSequence(self.random_state).generate_state(1)[0]
         model = Word2Vec(
             _Sentences(counts, self.substructures_),

@@ -40,7 +40,8 @@ class Estimate(NamedTuple):
     Examples
     --------
     >>> import graphgrain as gg
-    >>> print(gg.Estimate(seconds=90.0, bytes=3 * 2**30))
+    >>> from graphgrain.kernels import Estimate
+    >>> print(Estimate(seconds=90.0, bytes=3 * 2**30))
     about 90.0 s of processor time and 3.00 GiB
     """
 

@@ -77,7 +77,7 @@ class KernelGrid:
     Examples
     --------
     >>> import graphgrain as gg
-    >>> from graphgrain.kernels.registry import KernelGrid, Setting
+    >>> from graphgrain.kernels.registry import KernelGrid, Setting, Setting
     >>> grid = KernelGrid("wl", gg.WeisfeilerLehman, "WL", (Setting({"n_iter": 2}),), "n_iter")
     >>> grid.candidates()
     [{'n_iter': 0}, {'n_iter': 1}, {'n_iter': 2}]
@@ -212,9 +212,10 @@ class FittedSetting:
     Examples
     --------
     >>> import graphgrain as gg
+    >>> from graphgrain.kernels import KernelGrid, Setting
     >>> graphs, _ = gg.load_drugs()
-    >>> grid = gg.KernelGrid("wl", gg.WeisfeilerLehman, "WL", level_parameter="n_iter",
-    ...     settings=(gg.Setting({"n_iter": 2}),))
+    >>> grid = KernelGrid("wl", gg.WeisfeilerLehman, "WL", level_parameter="n_iter",
+    ...     settings=(Setting({"n_iter": 2}),))
     >>> [fitted] = grid.fit_each(graphs[:5])
     >>> fitted.candidates()[-1], fitted.at_level(1).n_iter
     ({'n_iter': 2}, 1)

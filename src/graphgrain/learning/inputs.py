@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.utils import column_or_1d
 
 from ..errors import InvalidParameterError
-from ..graphs.convert.parts import is_missing
+from ..graphs.tables import is_missing, read_table
 
 #: Limit of absolute values; squares of larger ones would overflow in sums.
 _LARGEST = 1e150
@@ -26,7 +26,7 @@ def split_table(
 
     Parameters
     ----------
-    X : data frame, dict of columns, or graphs
+    X : table (see :func:`read_table`) or graphs
     graphs : str or None
         Name of the column with graphs; None detects it from its content.
     trained : str, optional
@@ -34,36 +34,19 @@ def split_table(
     """
     from ..graphs.convert.dispatch import holds_graphs
 
-    if type(X).__name__ == "LazyFrame" or hasattr(X, "column_names"):
-        convert = "collect()" if hasattr(X, "collect") else "to_pandas()"
-        raise InvalidParameterError(
-            f"A table must be a data frame of pandas or polars, or a dict of columns; got a "
-            f"{type(X).__name__}. Call its {convert}."
-        )
-    # pandas or polars data frame; dictionaries of columns are tables, too
-    is_frame = hasattr(X, "columns") and hasattr(X, "shape") and len(X.shape) == 2
-    if not is_frame and not isinstance(X, dict):
+    table = read_table(X)
+    if table is None:
         if graphs is not None:
             raise InvalidParameterError(
                 f"graphs={graphs!r} names a column of a table; got a {type(X).__name__}. Give a "
-                "data frame of pandas or polars, or leave graphs out."
+                "data frame or a dict of columns, or leave graphs out."
             )
         return X, None, {}
-    keys = list(X) if isinstance(X, dict) else list(X.columns)
-    names = [str(name) for name in keys]
-    own = dict(zip(names, keys, strict=True))
-    if len(set(names)) < len(names):
-        twice = next(name for name in names if names.count(name) > 1)
-        raise InvalidParameterError(
-            f"The columns of a table must have different names; {twice!r} comes twice."
-        )
-    if isinstance(X, dict) and len({len(column) for column in X.values()}) > 1:
-        sizes = ", ".join(f"{name!r} has {len(X[key])}" for name, key in own.items())
-        raise InvalidParameterError(f"The columns of a table must have equally many rows; {sizes}.")
+    names = list(table)
     if graphs is None and (trained in names or len(names) == 1):
         graphs = trained if trained in names else names[0]
     elif graphs is None:
-        found = [name for name, key in own.items() if holds_graphs(X[key])]
+        found = [name for name in names if holds_graphs(table[name])]
         if len(found) != 1:
             there = f"these do: {', '.join(found)}" if found else f"none of {', '.join(names)} does"
             raise InvalidParameterError(
@@ -75,8 +58,8 @@ def split_table(
             f"The table has no column {graphs!r}; its columns are {', '.join(names)}."
         )
     graphs = str(graphs)
-    rest = {name: _values(X[key]) for name, key in own.items() if name != graphs}
-    return X[own[graphs]], graphs, rest
+    rest = {name: _values(table[name]) for name in names if name != graphs}
+    return table[graphs], graphs, rest
 
 
 def _values(column: Any) -> np.ndarray:

@@ -297,7 +297,6 @@ def cliffs_page(
                 "steepness": min(cliff.steepness, 1e300),
                 "counts": [int(found.counts[graph]) for graph in cliff[:2]],
                 "pictures": pictures,
-                "alike": [not len(part) for part in changed],
                 "only": [[pattern.name for pattern in compared.only(side, 8)] for side in (0, 1)],
             }
         )

@@ -12,10 +12,10 @@ import numpy as np
 from ..errors import InvalidGraphError, InvalidParameterError, needed
 from ..graphs.batch import GraphBatch
 from ..graphs.convert.dispatch import as_graphs
-from ..graphs.convert.parts import is_missing
 from ..graphs.convert.rdkit import LabelFlags, LabelOptions, parse_molecules
 from ..graphs.files.molecules import MoleculeFile, is_molecule_file
 from ..graphs.streams import as_chunks, join_chunks
+from ..graphs.tables import is_missing
 from .feature_shards import feature_matrix, hashing_kernel
 
 

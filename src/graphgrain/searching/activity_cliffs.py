@@ -12,10 +12,10 @@ from ..errors import GraphgrainWarning, InvalidParameterError
 from ..explaining.comparison import Comparison, compare
 from ..graphs.batch import GraphBatch, counted
 from ..graphs.convert.dispatch import as_graphs
-from ..graphs.convert.parts import is_missing
 from ..graphs.drawing.layout import shared_part
 from ..graphs.files.molecules import MISSING
 from ..graphs.isomorphism import duplicates
+from ..graphs.tables import is_missing
 from ..kernels.bases.feature_kernel import FeatureKernel
 from ..parameters import Number
 from .graph_index import GraphIndex, check_kernel, default_kernel

@@ -50,9 +50,9 @@ from ..core.sketches import (
 )
 from ..errors import InvalidFileError, InvalidParameterError, UnwritableFileError
 from ..graphs.batch import GraphBatch, gathered_ranges
-from ..graphs.convert.parts import is_missing
 from ..graphs.convert.rdkit import LabelOptions
 from ..graphs.streams import Chunk, join_chunks
+from ..graphs.tables import is_missing
 from ..kernels.bases.feature_kernel import FeatureKernel
 from ..kernels.features import SIMILARITIES, Counts, squared_norms, total_counts
 from ..locking import locked

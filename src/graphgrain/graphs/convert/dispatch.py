@@ -8,9 +8,10 @@ from typing import Any, NamedTuple, TypedDict, Unpack
 
 from ...errors import InvalidGraphError, InvalidParameterError, MissingDependencyError
 from ..batch import GraphBatch
+from ..tables import is_missing, items_of, read_table, the_column, with_table
 from .igraph import from_igraph, is_igraph
 from .networkx import from_networkx, is_networkx
-from .parts import column_items, is_missing, shown
+from .parts import column_items, shown
 from .plain import from_adjacency, from_grakel, from_plain, is_adjacency, is_grakel, is_plain
 from .pyg import from_pyg, is_pyg
 from .rdkit import ATOMS, LabelOptions, from_rdkit, from_smiles, is_rdkit, parse_molecules
@@ -62,14 +63,20 @@ _SMILES = re.compile(
 )
 
 
-def as_graphs(x: Any, **options: Unpack[ReadingOptions]) -> GraphBatch:
+def as_graphs(
+    x: Any,
+    *,
+    graphs: str | None = None,
+    id: str | None = None,
+    **options: Unpack[ReadingOptions],
+) -> GraphBatch:
     """Convert graphs of any supported kind to a :class:`GraphBatch`.
 
     Parameters
     ----------
     x : GraphBatch or sequence of graphs
-        A list, an array, a pandas or polars Series, or a table with one column. All items must
-        be of the same kind:
+        A list, an array, a Series, or a table (of pandas, polars, Arrow, DuckDB, or a dictionary
+        of columns). All items must be of the same kind:
 
         - SMILES strings, or RDKit molecules,
         - networkx or igraph graphs (see :func:`from_networkx` for their labels), PyTorch
@@ -83,6 +90,11 @@ def as_graphs(x: Any, **options: Unpack[ReadingOptions]) -> GraphBatch:
         ``labels`` is a sequence, None, or a dictionary from vertex to label; the keys of the
         dictionary are then the vertices and can have any names. ``edge_labels`` is a sequence
         in the order of the edges, or a dictionary from ``(u, v)`` to label.
+    graphs : str, optional
+        Column of a table that holds the graphs; needed unless it is the only one. All other
+        columns become :attr:`GraphBatch.columns`.
+    id : str, optional
+        Column of a table that identifies the graphs; it becomes the column ``"id"``.
     vertex_label, edge_label : str or None, optional
         Attributes to use as labels, for graphs of networkx, igraph and PyTorch Geometric.
     direction : {"ignore", "vertices"}, optional
@@ -106,12 +118,17 @@ def as_graphs(x: Any, **options: Unpack[ReadingOptions]) -> GraphBatch:
     GraphBatch(2 graphs, 5 vertices, 3 edges, 3 vertex labels)
     >>> gg.as_graphs(["CCO", "c1ccccc1"])
     GraphBatch(2 graphs, 9 vertices, 8 edges, 2 vertex labels, 2 edge labels)
+    >>> table = {"structure": ["CCO", "CN"], "compound": ["m1", "m2"], "pH": [7.1, 9.5]}
+    >>> gg.as_graphs(table, graphs="structure", id="compound").columns["id"].tolist()
+    ['m1', 'm2']
     """
     unknown = next((name for name in options if name not in _NAMED), None)
     if unknown is not None:
         raise TypeError(f"as_graphs has the options {', '.join(sorted(_NAMED))}; got {unknown!r}.")
     if isinstance(x, GraphBatch) and not options:
         return x
+    if graphs is not None or id is not None:
+        return _from_table(x, graphs, id, options)
     if not isinstance(x, list):
         _refuse_single(x)
     items = column_items(x)
@@ -120,6 +137,20 @@ def as_graphs(x: Any, **options: Unpack[ReadingOptions]) -> GraphBatch:
             _check_options(kind, options)
             return kind.convert(items, **options)
     raise _mixed_up(items)
+
+
+def _from_table(x: Any, graphs: str | None, id: str | None, options: ReadingOptions) -> GraphBatch:
+    """Convert a column of a table, with the other columns."""
+    table = read_table(x)
+    if table is None:
+        raise InvalidParameterError(
+            f"graphs= and id= name columns of a table; got {shown(x)}. Leave them out, or give a "
+            "data frame or a dictionary of columns."
+        )
+    column = the_column(table, graphs, "graphs")
+    if id is not None:
+        the_column(table, id, "ids")
+    return with_table(as_graphs(items_of(table[column]), **options), table, column, id)
 
 
 def _refuse_single(x: Any) -> None:
@@ -136,14 +167,15 @@ def _refuse_single(x: Any) -> None:
                 f"A list of graphs is expected; got a single {kind.name}. Put it in a list: "
                 "[graph]."
             )
-    if isinstance(x, Mapping) or hasattr(x, "columns"):
-        names = set(map(str, x.columns if hasattr(x, "columns") else x))
-        if names >= {"source", "target"}:
-            raise InvalidGraphError(
-                "A list of graphs is expected; got a table of edges (columns source and target). "
-                "Read it with graphgrain.from_edge_list(table, graph='...'), where graph is the "
-                "column that says to which graph an edge belongs."
-            )
+    table = read_table(x)
+    if table is not None and table.keys() >= {"source", "target"}:
+        raise InvalidGraphError(
+            "A list of graphs is expected; got a table of edges (columns source and target). "
+            "Read it with graphgrain.from_edge_list(table, graph='...'), where graph is the "
+            "column that says to which graph an edge belongs."
+        )
+    if table is not None:
+        return
     if isinstance(x, bytes | Mapping) or not _can_be_iterated(x):
         raise InvalidGraphError(f"Graphs are expected as {ACCEPTED}; got {shown(x)}.")
 

@@ -14,6 +14,7 @@ from .parts import (
     Part,
     as_columns,
     checked_items,
+    graph_columns,
     is_from,
     joined,
     label_attribute,
@@ -79,7 +80,9 @@ def from_igraph(
                 graph.es["weight"] if graph.is_weighted() and not read else None,
             )
         )
-    batch = joined(parts, direction, READ_WEIGHTS)
+    attributes = [{name: graph[name] for name in graph.attributes()} for graph in graphs]
+    named = [graph.vs["name"] if "name" in graph.vs.attributes() else range(0) for graph in graphs]
+    batch = joined(parts, direction, READ_WEIGHTS).with_columns(graph_columns(attributes, named))
     return requested(batch, vertex_attributes is not None or edge_attributes is not None)
 
 

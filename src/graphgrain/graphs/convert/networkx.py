@@ -14,6 +14,7 @@ from .parts import (
     Part,
     as_columns,
     checked_items,
+    graph_columns,
     is_from,
     joined,
     label_attribute,
@@ -63,6 +64,8 @@ def from_networkx(
     Returns
     -------
     graphs : GraphBatch
+        Attributes of the graphs become :attr:`GraphBatch.columns`, and the names of their
+        vertices the column ``"vertices"``, unless they are 0, 1, 2, ...
 
     See Also
     --------
@@ -110,7 +113,8 @@ def from_networkx(
                 None if read else [data.get("weight") for _, data in edges],
             )
         )
-    batch = joined(parts, direction, READ_WEIGHTS)
+    columns = graph_columns([graph.graph for graph in graphs], graphs)
+    batch = joined(parts, direction, READ_WEIGHTS).with_columns(columns)
     return requested(batch, vertex_attributes is not None or edge_attributes is not None)
 
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from decimal import Decimal
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from ...errors import GraphgrainWarning, InvalidGraphError, InvalidParameterError
 from ..batch import GraphBatch, checked_pairs, counted, joined_attributes, running_sum
+from ..tables import items_of, names_beside, read_table, the_column
 
 #: Labels of the vertices that represent the two ends of an arc, and of unlabelled vertices.
 TAIL, HEAD, UNLABELLED = "(tail)", "(head)", "(vertex)"
@@ -267,6 +267,20 @@ def _are_kinds(values: Sequence[Any]) -> bool:
     return all(-_SMALL < value < _SMALL for value in values)
 
 
+def graph_columns(
+    attributes: Sequence[Mapping[str, Any]], vertices: Sequence[Sequence[Any]]
+) -> dict[str, list[Any]]:
+    """Return columns with the attributes of graphs, and the names of their vertices.
+
+    Vertices that are called by their numbers need no names.
+    """
+    names = names_beside({"vertices"}, dict.fromkeys(name for some in attributes for name in some))
+    columns = {shown: [some.get(name) for some in attributes] for name, shown in names.items()}
+    if any(list(some) != list(range(len(some))) for some in vertices):
+        columns["vertices"] = [list(some) for some in vertices]
+    return columns
+
+
 def requested(graphs: GraphBatch, attributes: bool) -> GraphBatch:
     """Mark graphs whose attributes the caller asked for: kernels that ignore them say so."""
     if attributes:
@@ -313,34 +327,17 @@ def cut(text: str) -> str:
 
 def column_items(x: Any) -> list[Any]:
     """Return the items of a list, a Series, an array, or a table with one column."""
-    shape = getattr(x, "shape", ())
-    if hasattr(x, "columns") and len(shape) == 2:
-        names = list(x.columns)
-        if len(names) != 1:
-            raise InvalidGraphError(
-                "A table of graphs has one column; this one has "
-                f"{len(names)} ({', '.join(map(str, names[:8]))}{', ...' if len(names) > 8 else ''}"
-                "). Choose the column with the graphs: table['smiles']."
-            )
-        return list(x[names[0]])
+    table = read_table(x)
+    if table is not None:
+        return items_of(table[the_column(table, None, "graphs")])
     if isinstance(x, np.ndarray) and x.ndim == 2 and x.shape[1] == 1 and x.dtype.kind in "OUT":
         return list(x[:, 0])  # scikit-learn passes a column as a two-dimensional array
-    # list() would first ask for the number of items, and RDKit's SmilesMolSupplier ends then
-    return [item for item in x]  # noqa: C416
+    return items_of(x)
 
 
 def is_sequence(x: Any) -> bool:
     """Return whether ``x`` is a sequence or an array but not a string."""
     return isinstance(x, Sequence | np.ndarray) and not isinstance(x, str)
-
-
-def is_missing(item: Any) -> bool:
-    """Return whether an item is None, NaN, or pandas' NA or NaT."""
-    return (
-        item is None
-        or type(item).__name__ in ("NAType", "NaTType")
-        or (isinstance(item, float | np.floating | Decimal) and item != item)
-    )
 
 
 def as_columns(values: Any, rows: int, where: str) -> np.ndarray:

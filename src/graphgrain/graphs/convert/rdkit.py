@@ -102,7 +102,8 @@ def from_rdkit(molecules: Iterable[Any], **labels: Unpack[LabelFlags]) -> GraphB
     -------
     graphs : GraphBatch
         Graphs with atom symbols as vertex labels, and ``"single"``, ``"double"``, ``"triple"``,
-        ``"aromatic"`` or one of RDKit's rarer bond types as edge labels.
+        ``"aromatic"`` or one of RDKit's rarer bond types as edge labels. The column ``"molecule"``
+        holds the molecules in RDKit's binary form.
 
     Examples
     --------
@@ -124,7 +125,7 @@ def from_rdkit(molecules: Iterable[Any], **labels: Unpack[LabelFlags]) -> GraphB
                     f"Item {number} lacks properties that the labels need: {first_line(error)}. It "
                     "may not be sanitised; call rdkit.Chem.SanitizeMol(molecule) first."
                 ) from None
-    return collector.batch()
+    return collector.batch().with_columns({"molecule": [m.ToBinary() for m in molecules]})
 
 
 @overload
@@ -184,6 +185,7 @@ def from_smiles(
     Returns
     -------
     graphs : GraphBatch
+        With the column ``"smiles"``.
     index : int array
         Only if ``return_index`` is True.
 
@@ -317,7 +319,11 @@ def parse_molecules(texts: Sequence[Any], options: LabelOptions, blocks: bool = 
                 problems.append((position, problem))
             else:
                 good.append(position)
-        return Parsed(reader.collector.batch(), np.array(good, dtype=np.int64), problems)
+        columns: dict[str, Any] = {"molecule": reader.binaries}
+        if not blocks:
+            columns = {"smiles": [texts[place].strip() for place in good]}
+        graphs = reader.collector.batch().with_columns(columns)
+        return Parsed(graphs, np.array(good, dtype=np.int64), problems)
 
 
 def _unreadable(text: Any) -> str | None:
@@ -335,6 +341,7 @@ class _Reader:
         self.chem = chem = rdkit()
         self.collector = MoleculeCollector(options)
         self.blocks = blocks
+        self.binaries: list[bytes] = []  # of molecules without a SMILES
         # Hydrogen counts, stereochemistry and radicals require full sanitisation.
         self.fully = blocks or options.hydrogens or options.stereo or options.radicals
         self.parameters = chem.SmilesParserParams()
@@ -369,6 +376,8 @@ class _Reader:
                 molecule = chem.MolFromMolBlock(text) if self.blocks else chem.MolFromSmiles(text)
             if molecule is not None:
                 self.collector.add(molecule, codes)
+                if self.blocks:
+                    self.binaries.append(molecule.ToBinary())
                 return None
             reason = f"it is not a valid {'mol block' if self.blocks else 'SMILES'}"
         except (ValueError, RuntimeError) as error:

@@ -56,6 +56,7 @@ def load_drugs(
     Returns
     -------
     graphs : GraphBatch
+        With the columns ``"id"``, the names, and ``"smiles"``.
     y : array of str
         Family of each drug.
     names : array of str
@@ -72,10 +73,11 @@ def load_drugs(
     with resources.as_file(data.joinpath("drugs.zip")) as file:
         graphs, families = load_tu(file)
     assert families is not None
-    if not names:
-        return graphs, families
-    table = csv.DictReader(data.joinpath("drugs.csv").read_text(encoding="utf-8").splitlines())
-    return graphs, families, np.array([row["name"] for row in table])
+    text = data.joinpath("drugs.csv").read_text(encoding="utf-8")
+    rows = list(csv.DictReader(text.splitlines()))
+    graphs = graphs.with_columns({"id": [row["name"] for row in rows]})
+    graphs = graphs.with_columns({"smiles": [row["smiles"] for row in rows]})
+    return (graphs, families, graphs.columns["id"].astype(str)) if names else (graphs, families)
 
 
 def fetch_tu(

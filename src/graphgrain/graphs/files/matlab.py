@@ -219,7 +219,7 @@ def read_mat(name: str, content: bytes, max_bytes: int) -> dict[str, Any]:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # a variable that is there twice
-            variables = loadmat(io.BytesIO(b"".join(parts)), spmatrix=False)
+            variables = loadmat(io.BytesIO(b"".join(parts)))
     except Exception as error:  # SciPy raises whatever it meets
         raise structure.wrong(f"{type(error).__name__}: {error}") from None
     return {key: value for key, value in variables.items() if not key.startswith("__")}

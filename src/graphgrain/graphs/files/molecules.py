@@ -7,7 +7,7 @@ import csv
 import os
 import re
 from collections import deque
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from functools import partial
 from itertools import chain, islice
 from pathlib import Path
@@ -21,15 +21,17 @@ from ..batch import GraphBatch
 from ..convert.rdkit import LabelFlags, LabelOptions, Unreadable, parse_molecules, rdkit
 from ..processes import map_processes, progress_bar
 from ..streams import CHUNK_SIZE, Chunk, join_chunks
+from ..tables import ID_NAMES, names_beside, the_column, with_ids
 from .archive import MIB, check_size, text_file, text_lines
 
 
 class Record(NamedTuple):
-    """One molecule of a file: line number, structure as text, and fields."""
+    """One molecule of a file: line number, structure as text, fields, and row of data from 1."""
 
     line: int
     structure: str
     fields: dict[str, str]
+    row: int = 0
 
 
 KINDS = (".smi", ".smiles", ".csv", ".tsv", ".sdf", ".mol")
@@ -49,6 +51,7 @@ def iter_molecules(
     *,
     chunk_size: int = CHUNK_SIZE,
     smiles: str | None = None,
+    id: str | None = None,
     errors: str = "raise",
     after_line: int = 0,
     n_jobs: int | None = None,
@@ -67,6 +70,10 @@ def iter_molecules(
     smiles : str, optional
         Column of a table that holds the SMILES; by default the first whose name contains
         "smiles".
+    id : str, optional
+        Column that identifies the molecules, or property of an ``.sdf`` file; by default one with
+        a usual name, such as id, compound_id or name. It becomes the column ``"id"`` of the
+        graphs (:attr:`GraphBatch.columns`), beside all other columns.
     errors : {"raise", "skip"}, default="raise"
         Whether molecules that cannot be read raise an error, or are skipped with a warning at
         the end. Both report line numbers.
@@ -105,7 +112,7 @@ def iter_molecules(
     file = MoleculeFile.opened(path, smiles)
     file = file._replace(records=_after(file, after_line))
     options = LabelOptions.of(labels)
-    return _chunks(file, chunk_size, options, Unreadable(errors), n_jobs, verbose)
+    return _chunks(file, chunk_size, id, options, Unreadable(errors), n_jobs, verbose)
 
 
 class MoleculeFile(NamedTuple):
@@ -134,18 +141,21 @@ class MoleculeFile(NamedTuple):
             records = smiles_records(lines)
         records = chain(list(islice(records, 1)), records)  # a wrong header is an error here
         rdkit()
-        return cls(place.name, blocks, records)
+        rows = (record._replace(row=row) for row, record in enumerate(records, start=1))
+        return cls(place.name, blocks, rows)
 
     def problem(self, record: Record, reason: str) -> str:
         """Describe where a molecule is and why it cannot be read."""
         start = record.structure.strip().split("\n")[0][:60]
-        return f"{self.name}, line {record.line}, {start!r}: {reason}"
+        row = "" if record.row == record.line else f" (row {record.row})"
+        return f"{self.name}, line {record.line}{row}, {start!r}: {reason}"
 
 
 def load_molecules(
     path: str | os.PathLike[str],
     *,
     smiles: str | None = None,
+    id: str | None = None,
     errors: str = "raise",
     max_bytes: int | None = None,
     n_jobs: int | None = None,
@@ -156,7 +166,7 @@ def load_molecules(
 
     Parameters
     ----------
-    path, smiles, errors, n_jobs, verbose
+    path, smiles, id, errors, n_jobs, verbose
         As in :func:`iter_molecules`.
     max_bytes : int, optional
         Maximum number of bytes to read. The default is 1 GiB, and for compressed files a hundred
@@ -193,9 +203,11 @@ def load_molecules(
     >>> columns["active"]
     array([0, 1])
     """
-    options: Any = {"smiles": smiles, "errors": errors, "n_jobs": n_jobs, "verbose": verbose}
-    graphs, columns = molecule_texts(path, max_bytes, **options, **labels)
-    return graphs, {name: typed(values) for name, values in columns.items()}
+    options: Any = {"smiles": smiles, "id": id, "errors": errors, "n_jobs": n_jobs}
+    graphs, columns = molecule_texts(path, max_bytes, verbose=verbose, **options, **labels)
+    columns = {name: typed(values) for name, values in columns.items()}
+    numbers = {name: values for name, values in columns.items() if values.dtype.kind in "if"}
+    return with_ids(graphs.with_columns(numbers)), columns
 
 
 def molecule_texts(
@@ -211,6 +223,7 @@ def molecule_texts(
 def _chunks(
     file: MoleculeFile,
     chunk_size: int,
+    id: str | None,
     options: LabelOptions,
     unreadable: Unreadable,
     n_jobs: int | None,
@@ -233,9 +246,18 @@ def _chunks(
                 total += len(some)
                 bar.update(len(some))
                 if len(positions):
-                    yield Chunk(graphs, record_columns([some[at] for at in positions]))
+                    columns = record_columns([some[at] for at in positions])
+                    yield Chunk(graphs.with_columns(_with_id(columns, id)), columns)
     finally:
         unreadable.warn(total)
+
+
+def _with_id(columns: dict[str, np.ndarray], id: str | None) -> dict[str, np.ndarray]:
+    """Return columns with the ids of the molecules, from a column of a usual name by default."""
+    if id is None:
+        usual = {name.lower(): name for name in reversed(columns)}
+        id = next((usual[name] for name in ID_NAMES if name in usual), None)
+    return columns if id is None else columns | {"id": columns[the_column(columns, id, "ids")]}
 
 
 def _after(file: MoleculeFile, line: int) -> Iterator[Record]:
@@ -267,17 +289,6 @@ def record_columns(records: list[Record], fields: Iterable[str] = ()) -> dict[st
     }
     columns["line"] = np.array([record.line for record in records], dtype=np.int64)
     return columns
-
-
-def names_beside(ours: Collection[str], names: Collection[str]) -> dict[str, str]:
-    """Return a name for each column of a file beside ours: input_NAME for one called like ours."""
-    found = {}
-    for name in names:
-        shown = name
-        while shown in ours or (shown != name and shown in names):
-            shown = f"input_{shown}"
-        found[name] = shown
-    return found
 
 
 #: Markers of missing values, as in pandas.

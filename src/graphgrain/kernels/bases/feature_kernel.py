@@ -37,6 +37,9 @@ if TYPE_CHECKING:
 
     from .graph_kernel import Output
 
+#: What is decoded once and left out of copies.
+_REMEMBERED = ("_remembered_names", "_remembered_hashes")
+
 
 class FeatureKernel(GraphKernel):
     """Base class of the kernels with explicit features.
@@ -461,11 +464,12 @@ class FeatureKernel(GraphKernel):
         return remembered[level]
 
     def _forget_names(self) -> None:
-        self.__dict__.pop("_remembered_names", None)
+        for name in _REMEMBERED:
+            self.__dict__.pop(name, None)
 
     def __getstate__(self) -> Any:
         state = super().__getstate__()
-        return {name: value for name, value in state.items() if name != "_remembered_names"}
+        return {name: value for name, value in state.items() if name not in _REMEMBERED}
 
     # ---------------------------------------------------------------- locating features
 
@@ -551,24 +555,45 @@ class FeatureKernel(GraphKernel):
     ) -> tuple[Occurrences, np.ndarray]:
         """Return the occurrences of the level of a named feature, and the hashes with that name.
 
-        The graph's own patterns are searched first. Names of the fitted graphs are decoded only if
-        the name is not found there.
+        A fitted kernel decodes a name once for all graphs.
         """
         name, times = times_of_name(feature) if self.counts == "intersection" else (feature, 1)
+        remembered: dict[str, tuple[int, np.ndarray]] = {}
+        if hasattr(self, "columns_"):
+            remembered = self.__dict__.setdefault("_remembered_hashes", remembered)
+        if name not in remembered:
+            found = self._named_in(batch, levels, name) or self._named_in_fitted(name)
+            if found is None:
+                raise KeyError(f"No feature has the name {feature!r}; feature_names() lists them.")
+            remembered[name] = found
+        level, codes = remembered[name]
+        distinct, counts = np.unique(levels[level].hashes, return_counts=True)
+        return levels[level], distinct[np.isin(distinct, codes) & (counts >= times)]
+
+    def _named_in(
+        self, batch: GraphBatch, levels: list[Occurrences], name: str
+    ) -> tuple[int, np.ndarray] | None:
+        """Return the level and the hashes of a graph's own patterns with a name."""
         for level, found in enumerate(levels):
-            distinct, counts = np.unique(found.hashes, return_counts=True)
+            distinct = np.unique(found.hashes)
             for write in (self.names_of, self.descriptions_of):
                 matches = np.array(write(batch, level, distinct), dtype=object) == name
                 if matches.any():
-                    return found, distinct[matches & (counts >= times)]
-        # With several shapes of a pattern in the fitted graphs, its name lists all of them.
-        for fitted in (self._names, partial(self._decoded_names, write=self.descriptions_of)):
-            for level, found in enumerate(levels):
-                names = fitted(level)
-                if feature in names:
-                    code = self.vocabulary_[level][names.index(feature)]
-                    return found, self._patterns_behind(found, code)
-        raise KeyError(f"No feature has the name {feature!r}; feature_names() lists them.")
+                    return level, distinct[matches]
+        return None
+
+    def _named_in_fitted(self, name: str) -> tuple[int, np.ndarray] | None:
+        """Return the level and the hash of the first fitted pattern with a name.
+
+        With several shapes of a pattern in the fitted graphs, its name lists all of them.
+        """
+        self._check_counted()
+        for write in (self._names, partial(self._decoded_names, write=self.descriptions_of)):
+            for level, vocabulary in enumerate(self.vocabulary_):
+                names = write(level)
+                if name in names:
+                    return level, vocabulary[[names.index(name)]]
+        return None
 
     def _level_of_column(self, column: int) -> tuple[int, np.uint64]:
         self._check_counted()

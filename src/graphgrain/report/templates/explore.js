@@ -106,8 +106,7 @@ function neighbour(other) {
   const differs = found.drawing && found.drawing.points.map(() => 0);
   for (const vertex of other.differs) if (differs) differs[vertex] = 70;
   const shared = other.shared.length ? `Both have: ${other.shared.join(", ")}.` : "";
-  const compared = found.drawing && graphs[chosen].drawing; // graphs too large to draw are not
-  const same = other.differs.length || !compared ? "" : " It is entirely contained in this graph.";
+  const same = other.contained ? " It is entirely contained in this graph." : "";
   return html("article", { class: "neighbour" },
     html("h4", {}, name), html("p", {}, `similarity ${other.similarity.toFixed(2)}${kind}`),
     drawGraph(found.drawing, differs, null, `${found.name}: parts that ${graphs[chosen].name} does not have`),
