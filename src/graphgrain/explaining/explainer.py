@@ -1,32 +1,29 @@
 """Explain the decisions of a model.
 
-1. Express the model as weights on patterns (``models.linear_form``).
-2. Locate the patterns of each graph, once for all kernels that share them, with the deepest one.
-3. Multiply the weights by the (mapped) pattern counts to get contributions.
+1. Express the model as sums over patterns (``models``).
+2. Locate the patterns of each graph, once for all terms that share them, with the deepest one.
+3. Ask the model for the contribution of each pattern.
 4. Divide each contribution among the occurrences of its pattern, and these among vertices and
    edges (``sharing``).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from copy import copy
 from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.base import is_classifier
-from sklearn.utils.validation import check_is_fitted
 
 from ..core.threads import call
-from ..errors import InvalidGraphError, InvalidParameterError
+from ..errors import InvalidParameterError
 from ..graphs.batch import GraphBatch
 from ..kernels.bases.feature_kernel import FeatureKernel
 from ..kernels.features import Counts, Occurrences, Tally
-from ..learning.estimator import GraphEstimator
-from ..learning.machine import by_source
-from ..parameters import JOBS, check_value
+from ..parameters import JOBS, OneOf, check_value
 from .explanation import Explanation, FoundLevel
-from .models import LinearForm, check_linear, linear_form
+from .models import Decisions, Part, decisions, uncertainties
 from .sharing import check_share, edges_as_in, share_occurrences
 
 
@@ -46,19 +43,18 @@ def explain(
     ----------
     model : fitted model
         A :class:`GraphClassifier` or :class:`GraphRegressor`;
-        or a scikit-learn pipeline of a kernel with explicit features and a linear model
-        (``LogisticRegression``, ``LinearSVC``, ``Ridge``, ...), optionally with views before the
-        kernel and scalers, normalisers, selectors, ``PCA`` or ``TruncatedSVD`` after it; or a
-        pipeline of a kernel with ``output="gram"`` and ``SVC(kernel="precomputed")``, ``SVR`` or
-        ``KernelRidge``; or a search such as ``GridSearchCV`` over one of these.
+        or a scikit-learn pipeline of a kernel with ``output="features"`` and a linear model that
+        has ``coef_`` (``LogisticRegression``, ``LinearSVC``, ``Ridge``, ...), optionally with views
+        before the kernel; or a search such as ``GridSearchCV`` over one of these.
     graphs : GraphBatch, sequence of graphs, or table accepted by the model
     target : optional
         For more than two classes, the class to explain; by default the predicted class of each
         graph. For multi-output regression, the index of the target (also of its uncertainty).
     of : {"decision", "uncertainty"}, default="decision"
-        Quantity to explain. "uncertainty" is log sigma, the logarithm of the size of errors that
-        the model expects (for a :class:`GraphClassifier` those of its score): patterns of training
-        graphs with large held-out errors, and rare ones, increase it.
+        Quantity to explain. "uncertainty" is the variance of a :class:`GraphRegressor`'s
+        prediction (for a :class:`GraphClassifier` that of its score, in units of the kernel):
+        patterns that are new or rare in training increase it, patterns shared with training
+        graphs reduce it.
     share : {"path", "tree"}, optional
         How the contribution of an occurrence is distributed over vertices and edges, equally over
         all shortest paths that spell the pattern:
@@ -88,8 +84,9 @@ def explain(
     Notes
     -----
     ``decision == bias + columns + sum of contributions`` holds up to rounding, and the values of
-    the vertices sum to the same contributions. docs/explaining.md describes cases in which an
-    explanation can still mislead.
+    the vertices sum to the same contributions. For a regressor trained on a transformed target
+    (``scale_``) the decision is the prediction on that scale. docs/explaining.md describes cases
+    in which an explanation can still mislead.
 
     Examples
     --------
@@ -105,11 +102,8 @@ def explain(
     """
     if share is not None:
         check_share(share)
-    if of not in ("decision", "uncertainty"):
-        raise InvalidParameterError(f"of must be 'decision' or 'uncertainty'; got {of!r}.")
+    check_value("of", of, OneOf(("decision", "uncertainty")))
     check_value("n_jobs", n_jobs, JOBS)
-    while hasattr(model, "best_estimator_"):  # a search, such as GridSearchCV
-        model = model.best_estimator_
     # One call to the worker instead of one for each of many short steps.
     if of == "uncertainty":
         return call(explain_uncertainty, model, graphs, target, share or "tree", n_jobs)
@@ -127,162 +121,113 @@ def explain_outputs(
     held_out: bool = False,
 ) -> list[list[Explanation]]:
     """Explain one output of the model for each graph, or all outputs if ``every`` is True."""
-    share = share or ("tree" if is_classifier(model) else "path")
-    form = linear_form(model, held_out)
-    read = form.read(graphs)
-    batch = read.batch
-    wanted = None if every else _wanted(form, target, is_classifier(model))
-    if not len(batch):
-        return []
-    evaluated = form.evaluate(read)
-    biases, factors, own_values, predictions = evaluated[:4]
-    beside = np.broadcast_to(evaluated.columns, biases.shape)
-    factors = np.broadcast_to(factors, biases.shape)
-    sums = biases + beside
-    known = np.zeros(len(batch)) if evaluated.in_training is None else evaluated.in_training
-    result: list[list[Explanation]] = []
-    for number, (graph, parts) in enumerate(_opened(form.terms, batch, n_jobs)):
-        coefficients = evaluated.coefficients
-        if np.ndim(coefficients) == 3:
-            coefficients = coefficients[number]
-        bare, value = np.zeros(len(form.outputs)), np.zeros(len(form.outputs))
-        for own, terms in parts:
-            for fitted in terms:
-                value += fitted.value(own.counted[: fitted.term.n_levels], coefficients)
-            if not any(len(tally.hashes) for tally in own.tallies):
-                bare += sum(fitted.without_patterns(coefficients) for fitted in terms)
-        bare, value = bare * factors[number], value * factors[number]
-        biases[number] += bare
-        sums[number] += bare + value
-        decision = sums[number]
-        if own_values is not None:
-            decision = own_values[number]
-            check_linear(model, decision, sums[number])
-        predicted = form.largest(decision) if predictions is None else predictions[number]
-        outputs: Sequence[int] = range(len(form.outputs))
+    classification = is_classifier(model)
+    share = share or ("tree" if classification else "path")
+    made = decisions(model, graphs, held_out)
+    wanted = None if every else _wanted(made, target, classification)
+    result = []
+    for number, (graph, found) in enumerate(_located(made, n_jobs)):
+        predicted = made.predicted(number) if classification else None
+        outputs = range(len(made.outputs))
         if not every:
-            outputs = [form.outputs.index(predicted) if wanted is None else wanted]
-        found = []
-        for output in outputs:
-            levels = []
-            for own, terms in parts:
-                levels += own.levels(
-                    [
-                        fitted.contributions(
-                            own.counted[: fitted.term.n_levels], coefficients, output
-                        )
-                        for fitted in terms
-                    ],
-                    factors[number, output],
-                    terms,
-                )
-            vertices, edges = shared_values(graph, levels, share)
-            low, high = form.two_classes or (None, form.outputs[output])
-            found.append(
-                Explanation(
-                    decision=float(decision[output]),
-                    bias=float(biases[number, output]),
-                    columns=float(beside[number, output]),
-                    vertices=vertices,
-                    edges=edges,
+            output = made.outputs.index(predicted) if wanted is None else wanted
+            outputs = range(output, output + 1)
+        low, high = made.two_classes or (None, None)
+        result.append(
+            [
+                _explained(
+                    made, number, output, graph, found,
                     prediction=predicted,
-                    target=high,
+                    target=made.outputs[output] if made.two_classes is None else high,
                     opposite=low,
-                    graph=graph,
                     share=share,
-                    levels=levels,
-                    in_training=bool(known[number]),
-                    held_out=held_out and bool(known[number]),
                 )
-            )
-        result.append(found)
+                for output in outputs
+            ]
+        )  # fmt: skip
     return result
 
 
-def _wanted(form: LinearForm, target: Any, is_classification: bool) -> int | None:
+def _wanted(made: Decisions, target: Any, classification: bool) -> int | None:
     """Return the index of the requested output, or None for the predicted class."""
-    several = len(form.outputs) > 1
-    if target is None or (isinstance(target, str) and target == "predicted" and is_classification):
-        if several and not is_classification:
+    several = len(made.outputs) > 1
+    if target is None or (isinstance(target, str) and target == "predicted" and classification):
+        if several and not classification:
             raise InvalidParameterError(
-                f"The model predicts {len(form.outputs)} numbers; say which of them to explain: "
-                f"target=0 to {len(form.outputs) - 1}."
+                f"The model predicts {len(made.outputs)} numbers; say which of them to explain: "
+                f"target=0 to {len(made.outputs) - 1}."
             )
         return None if several else 0
     if not several:
-        words = " and ".join(map(repr, form.two_classes or ()))
+        words = " and ".join(map(repr, made.two_classes or ()))
         about = f"the two classes {words}" if words else "a single number"
         raise InvalidParameterError(
             f"target chooses among several classes; this model has one value for {about}. "
             "Leave it out."
         )
-    if isinstance(target, np.ndarray | list) or target not in form.outputs:
-        predicted = ", or 'predicted'" if is_classification else ""
+    if isinstance(target, np.ndarray | list) or target not in made.outputs:
+        predicted = ", or 'predicted'" if classification else ""
         raise InvalidParameterError(
-            f"target must be one of {', '.join(map(repr, form.outputs))}{predicted}; got "
+            f"target must be one of {', '.join(map(repr, made.outputs))}{predicted}; got "
             f"{target!r}."
         )
-    return form.outputs.index(target)
+    return made.outputs.index(target)
 
 
 def explain_uncertainty(
     model: Any, graphs: Any, target: Any, share: str, n_jobs: int | None
 ) -> list[Explanation]:
-    """Explain log sigma, the logarithm of the size of errors, as a sum over patterns."""
-    if not isinstance(model, GraphEstimator):
-        raise InvalidParameterError(
-            "of='uncertainty' needs a GraphRegressor or a GraphClassifier; got "
-            f"{type(model).__name__}."
-        )
-    check_is_fitted(model, "machine_")
-    form = linear_form(model)
-    wanted = _wanted(form, target, is_classifier(model))
-    read = model.count(graphs)
-    decisions = model.pattern_sums(read).values
-    sums = model.pattern_sums(read, of="uncertainty")
-    result = []
-    for number, (graph, parts) in enumerate(_opened(sums.terms, read.batch, n_jobs)):
-        output = wanted
-        if output is None:
-            output = int(decisions[number].argmax())
-        coefficients, factor = sums.of(number)[[output]], sums.factors[number, output]
-        levels = []
-        for found, terms in parts:
-            added = [
-                [
-                    part + factor * itself
-                    for part, itself in zip(
-                        fitted.contributions(found.counted[: fitted.term.n_levels], coefficients),
-                        fitted.own_contributions(found.counted[: fitted.term.n_levels]),
-                        strict=True,
-                    )
-                ]
-                for fitted in terms
-            ]
-            levels += found.levels(added, 1.0, terms)
-        total = float(sums.values[number, output])
-        beside = float(sums.columns[number, output])
-        patterns = float(sum(part.contributions.sum() for part in levels))
-        result.append(
-            Explanation(
-                total,
-                total - beside - patterns,
-                beside,
-                *shared_values(graph, levels, share),
-                prediction=None,
-                target="unsure",
-                opposite="sure",
-                graph=graph,
-                share=share,
-                levels=levels,
+    """Explain log sigma, the logarithm of the expected error, as a sum over patterns."""
+    made = uncertainties(model, graphs)
+    wanted = _wanted(made, target, is_classifier(model))
+    explained = []
+    for number, (graph, found) in enumerate(_located(made, n_jobs)):
+        output = made.largest[number] if wanted is None else wanted
+        explained.append(
+            _explained(
+                made, number, output, graph, found,
+                prediction=None, target="unsure", opposite="sure", share=share,
             )
+        )  # fmt: skip
+    return explained
+
+
+def _explained(
+    made: Decisions, number: int, output: int, graph: GraphBatch, found: list[Found], **about: Any
+) -> Explanation:
+    """Divide one value of the model for one graph among patterns, vertices and edges."""
+    levels = [
+        level
+        for own, part in zip(found, made.parts, strict=True)
+        for level in own.levels(
+            part.contributions(number, own.counted, output),
+            [part.known(place, tally.hashes) for place, tally in enumerate(own.tallies)],
         )
-    return result
+    ]
+    decision = float(made.values[number, output])
+    beside = float(made.columns[number, output])
+    patterns = float(sum(part.contributions.sum() for part in levels))
+    bias = decision - beside - patterns
+    if made.biases is not None:
+        bias = float(made.biases[number, output])
+    vertices, edges = shared_values(graph, levels, about["share"])
+    return Explanation(
+        decision=decision,
+        bias=bias,
+        columns=beside,
+        vertices=vertices,
+        edges=edges,
+        graph=graph,
+        levels=levels,
+        in_training=bool(made.in_training[number]),
+        **about,
+    )
 
 
 def shared_values(
     graph: GraphBatch, levels: list[FoundLevel], share: str
 ) -> tuple[np.ndarray, np.ndarray]:
+    """Return the values of vertices and edges: those of all views, each of which may drop edges."""
     by_view: dict[int, list[FoundLevel]] = {}
     for part in levels:
         by_view.setdefault(id(part.seen), []).append(part)
@@ -296,9 +241,6 @@ def shared_values(
         vertices += own
         edges += edges_as_in(graph, parts[0].seen, between)
     return vertices, edges
-
-
-# -------------------------------------------------------------------- contributions
 
 
 class Found(NamedTuple):
@@ -316,48 +258,27 @@ class Found(NamedTuple):
         counted = [Counts(np.array([len(t.hashes)]), t.hashes, t.values) for t in tallies]
         return cls(kernel, seen, located, tallies, counted)
 
-    def levels(
-        self, added: list[list[np.ndarray]], factor: float, terms: Sequence[Any]
-    ) -> list[FoundLevel]:
-        """Return the levels with the sums of contributions, and patterns known to terms marked."""
-        totals = [np.zeros(len(tally.hashes)) for tally in self.tallies]
-        known = [np.zeros(len(tally.hashes), dtype=bool) for tally in self.tallies]
-        for parts in added:
-            for level, part in enumerate(parts):
-                totals[level] += factor * part
-        for fitted in terms:
-            for level, tally in enumerate(self.tallies[: fitted.term.n_levels]):
-                if not known[level].all():
-                    known[level] |= fitted.known(level, tally.hashes)
-        each = zip(self.located, self.tallies, totals, known, strict=True)
+    def levels(self, contributions: list[np.ndarray], known: list[np.ndarray]) -> list[FoundLevel]:
+        each = zip(self.located, self.tallies, contributions, known, strict=True)
         return [
             FoundLevel(self.kernel, self.seen, level, *parts) for level, parts in enumerate(each)
         ]
 
 
-def _opened(
-    fitted_terms: Sequence[Any], batch: GraphBatch, n_jobs: int | None
-) -> Iterator[tuple[GraphBatch, list[tuple[Found, list[Any]]]]]:
+def _located(made: Decisions, n_jobs: int | None) -> Iterator[tuple[GraphBatch, list[Found]]]:
     """Yield each graph with its patterns, located once per view and kernel."""
-    prepared = []
-    for terms in by_source(fitted_terms):
-        deepest = terms[0].term
-        seen = deepest.source.see(batch)
-        if not np.array_equal(seen.offsets, batch.offsets):
-            raise InvalidGraphError(
-                f"explain needs views that keep the vertices of graphs; {deepest.source.view!r} "
-                "changes their number, so that values cannot be assigned to vertices."
-            )
-        kernel = with_threads(deepest.kernel, n_jobs)
-        prepared.append((terms, kernel, seen, kernel.locate_each(seen)))
-    for number in range(len(batch)):
-        graph = batch[number]
-        parts = []
-        for terms, kernel, seen, located in prepared:
-            found = Found.of(kernel, graph if seen is batch else seen[number], next(located))
-            parts.append((found, terms))
-        yield graph, parts
+    kernels = [with_threads(part, n_jobs) for part in made.parts]
+    located = [
+        kernel.locate_each(part.seen) for kernel, part in zip(kernels, made.parts, strict=True)
+    ]
+    for number in range(len(made.batch)):
+        graph = made.batch[number]
+        found = []
+        for kernel, part, each in zip(kernels, made.parts, located, strict=True):
+            seen = graph if part.seen is made.batch else part.seen[number]
+            found.append(Found.of(kernel, seen, next(each)))
+        yield graph, found
 
 
-def with_threads(kernel: FeatureKernel, n_jobs: int | None) -> FeatureKernel:
-    return kernel if n_jobs is None else copy(kernel).set_params(n_jobs=n_jobs)
+def with_threads(part: Part, n_jobs: int | None) -> FeatureKernel:
+    return part.kernel if n_jobs is None else copy(part.kernel).set_params(n_jobs=n_jobs)

@@ -670,8 +670,9 @@ class GraphEstimator(Declared, BaseEstimator):
         K = machine.compare(counts, self.n_jobs)
         values = np.einsum("gi,goi->go", K, coefficients) + biases
         columns = columns_part(machine, counts, coefficients, np.zeros_like(biases))
-        return replace(
-            sums, coefficients=coefficients, biases=biases, values=values, columns=columns
+        fitted = np.zeros(len(counted), dtype=bool)
+        return PatternSums(
+            sums.terms, values, biases, columns, coefficients, sums.factors, fitted
         )
 
     # ---------------------------------------------------------------- models of the closed form
