@@ -39,7 +39,9 @@ def quick_model(monkeypatch: pytest.MonkeyPatch) -> None:
     from graphgrain.evaluation.exploration import usual_model
 
     def quick(*arguments: Any) -> Any:
-        return usual_model(*arguments).set_params(kernels=gg.WeisfeilerLehman(1, similarity="minmax"))
+        return usual_model(*arguments).set_params(
+            kernels=gg.WeisfeilerLehman(1, similarity="minmax")
+        )
 
     monkeypatch.setattr("graphgrain.evaluation.exploration.usual_model", quick)
 

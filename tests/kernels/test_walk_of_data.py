@@ -77,5 +77,7 @@ def test_fit_predict_and_save_touch_twelve_files_of_learning(monkeypatch, tmp_pa
 
     work()  # compiles, imports
     files = {file for file in visited(work, monkeypatch) if file.startswith("learning/")}
-    names = "classifier columns estimator evidence folds inputs machine model_file sigma solver terms"
+    names = (
+        "classifier columns estimator evidence folds inputs machine model_file sigma solver terms"
+    )
     assert files == {f"learning/{name}.py" for name in names.split()}

@@ -7,7 +7,6 @@ from decimal import Decimal
 
 import numpy as np
 import pandas as pd
-import polars as pl
 import pytest
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
@@ -414,18 +413,6 @@ def test_names_in_a_column_are_noted(dosed):
     names = [f"molecule {number}" for number in range(len(table))]
     with pytest.warns(gg.GraphgrainWarning, match="80 different categories in 80 rows"):
         gg.GraphRegressor(**SMALL).fit(table.assign(name=names), y)
-
-
-@pytest.mark.parametrize(
-    ("X", "message"),
-    [
-        ({"smiles": ["CCCO", "CCCN"], "dose": [1.0]}, "'dose' has 1"),
-        (pl.LazyFrame({"smiles": ["CCCO"]}), r"Call its collect\(\)"),
-    ],
-)
-def test_tables_that_are_none(X, message):
-    with pytest.raises(InvalidParameterError, match=message):
-        gg.GraphRegressor().fit(X, [1.0, 2.0])
 
 
 def test_molecules_that_cannot_be_read_are_named_with_descriptors_too(dosed):

@@ -61,7 +61,7 @@ class GraphClassifier(ClassifierMixin, GraphEstimator):
         Largest number of training graphs; of more, a sample is used.
     class_weight : None, "balanced" or dict, default=None
         Weights of the classes; "balanced" gives all classes the same total weight. Probabilities
-        are calibrated without weights in all cases.
+        are calibrated without them in all cases.
     random_state : int or None, default=0
         Seed for samples.
     n_jobs : int, optional
@@ -132,7 +132,8 @@ class GraphClassifier(ClassifierMixin, GraphEstimator):
             self.alpha_ = float(self._alphas[0])
             held_out = data.targets - errors
             known = np.isfinite(held_out).all(axis=1)
-            self._sigmoids = fit_sigmoids(used[known], held_out[known], np.ones(known.sum()))
+            own = data.weights / (factors if self._kept is None else factors[self._kept])
+            self._sigmoids = fit_sigmoids(used[known], held_out[known], own[known])
             slopes, shifts = self._sigmoids.T
             machine.coefficients = machine.coefficients * slopes[:, np.newaxis]
             machine.intercept = machine.intercept * slopes + shifts
@@ -241,12 +242,12 @@ def _sigmoid(positive: np.ndarray, scores: np.ndarray, weights: np.ndarray) -> t
 
     # Platt's smoothed targets instead of 0 and 1: perfectly separated training data does not lead
     # to probabilities of 0 and 1.
-    ones, zeros = int(positive.sum()), int((~positive).sum())
+    ones, zeros = float(weights[positive].sum()), float(weights[~positive].sum())
     high, low = (ones + 1) / (ones + 2), 1 / (zeros + 2)
     share = np.where(positive, high, low)
     scale = max(float(np.std(scores)), 1e-12)
     column = (scores / scale).reshape(-1, 1)
-    model = LogisticRegression(C=1e6, max_iter=1000).fit(
+    model = LogisticRegression(C=1e6, tol=1e-10, solver="newton-cholesky").fit(
         np.concatenate([column, column]),
         np.repeat([1, 0], len(scores)),
         sample_weight=np.concatenate([share * weights, (1 - share) * weights]),

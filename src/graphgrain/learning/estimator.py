@@ -323,7 +323,7 @@ class GraphEstimator(Declared, BaseEstimator):
             read.batch if whole else read.batch[rows],
             {name: values[rows] for name, values in read.columns.items()},
             targets[rows],
-            weights[rows] / weights[rows].mean(),
+            weights[rows],
             None if numbers is None else numbers[rows],
             strata,
         )
@@ -424,7 +424,8 @@ class GraphEstimator(Declared, BaseEstimator):
         if isinstance(self.alpha, Real):
             return float(self.alpha), Posterior(K, float(self.alpha), weights)
         if self.alpha is None:
-            return best_alpha(K, targets, weights, groups, GRID, 0.1)
+            unit = float(weights.mean())
+            return best_alpha(K, targets, weights, groups, unit * GRID, 0.1 * unit)
         return best_alpha(K, targets, weights, groups, as_list(self.alpha))
 
     def _solve_dense(
@@ -671,9 +672,7 @@ class GraphEstimator(Declared, BaseEstimator):
         values = np.einsum("gi,goi->go", K, coefficients) + biases
         columns = columns_part(machine, counts, coefficients, np.zeros_like(biases))
         fitted = np.zeros(len(counted), dtype=bool)
-        return PatternSums(
-            sums.terms, values, biases, columns, coefficients, sums.factors, fitted
-        )
+        return PatternSums(sums.terms, values, biases, columns, coefficients, sums.factors, fitted)
 
     # ---------------------------------------------------------------- models of the closed form
 
