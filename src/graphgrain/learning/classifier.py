@@ -61,7 +61,7 @@ class GraphClassifier(ClassifierMixin, GraphEstimator):
         Largest number of training graphs; of more, a sample is used.
     class_weight : None, "balanced" or dict, default=None
         Weights of the classes; "balanced" gives all classes the same total weight. Probabilities
-        are calibrated without them in all cases.
+        are then those of classes with these weights.
     random_state : int or None, default=0
         Seed for samples.
     n_jobs : int, optional
@@ -132,8 +132,7 @@ class GraphClassifier(ClassifierMixin, GraphEstimator):
             self.alpha_ = float(self._alphas[0])
             held_out = data.targets - errors
             known = np.isfinite(held_out).all(axis=1)
-            own = data.weights / (factors if self._kept is None else factors[self._kept])
-            self._sigmoids = fit_sigmoids(used[known], held_out[known], own[known])
+            self._sigmoids = fit_sigmoids(used[known], held_out[known], data.weights[known])
             slopes, shifts = self._sigmoids.T
             machine.coefficients = machine.coefficients * slopes[:, np.newaxis]
             machine.intercept = machine.intercept * slopes + shifts
@@ -238,25 +237,28 @@ def fit_sigmoids(codes: np.ndarray, scores: np.ndarray, weights: np.ndarray) -> 
 
 
 def _sigmoid(positive: np.ndarray, scores: np.ndarray, weights: np.ndarray) -> tuple[float, float]:
-    from sklearn.linear_model import LogisticRegression
+    from scipy.special import expit
 
     # Platt's smoothed targets instead of 0 and 1: perfectly separated training data does not lead
     # to probabilities of 0 and 1.
     ones, zeros = float(weights[positive].sum()), float(weights[~positive].sum())
-    high, low = (ones + 1) / (ones + 2), 1 / (zeros + 2)
-    share = np.where(positive, high, low)
-    scale = max(float(np.std(scores)), 1e-12)
-    column = (scores / scale).reshape(-1, 1)
-    model = LogisticRegression(C=1e6, tol=1e-10, solver="newton-cholesky").fit(
-        np.concatenate([column, column]),
-        np.repeat([1, 0], len(scores)),
-        sample_weight=np.concatenate([share * weights, (1 - share) * weights]),
-    )
-    slope, intercept = float(model.coef_[0, 0]), float(model.intercept_[0])
-    if slope < FLAT:
-        mean = float(np.average(share, weights=weights))
-        slope, intercept = FLAT, float(np.log(mean / (1 - mean)))
-    return slope / scale, intercept
+    share = np.where(positive, (ones + 1) / (ones + 2), 1 / (zeros + 2))
+    mean = float(np.average(share, weights=weights))
+    variance = np.cov(scores, aweights=weights, ddof=0) if len(scores) > 1 else 0.0
+    scale = max(float(np.sqrt(variance)), 1e-12)
+    inputs = np.column_stack([scores / scale, np.ones(len(scores))])
+    line = np.array([0.0, np.log(mean / (1 - mean))])
+    for _ in range(100):  # Newton's method
+        chance = expit(inputs @ line)
+        curvature = inputs.T @ (inputs * (weights * chance * (1 - chance))[:, np.newaxis])
+        slope = inputs.T @ (weights * (share - chance))
+        step = np.linalg.solve(curvature + 1e-9 * np.eye(2), slope)
+        line += step / max(1.0, np.abs(step).max())
+        if np.abs(step).max() < 1e-10:
+            break
+    if line[0] < FLAT:
+        line = np.array([FLAT, np.log(mean / (1 - mean))])
+    return float(line[0] / scale), float(line[1])
 
 
 def probabilities(log_odds: np.ndarray) -> np.ndarray:
