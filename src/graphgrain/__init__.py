@@ -10,7 +10,7 @@ _load, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
 _INSTEAD = {
     **dict.fromkeys(("Chunk", "DataSet", "Statistics"), "it is in graphgrain.graphs"),
     **dict.fromkeys(
-        ("Counts", "Estimate", "FittedSetting", "KernelGrid", "Occurrences", "Setting"),
+        ("Counts", "FittedSetting", "KernelGrid", "Occurrences", "Setting"),
         "it is in graphgrain.kernels",
     ),
     "CountedGraphs": "it is in graphgrain.learning",
@@ -26,6 +26,7 @@ _INSTEAD = {
         ("Change", "Clusters", "NearDuplicates", "Pairs", "Surroundings"),
         "it is in graphgrain.searching",
     ),
+    "Estimate": "fit refuses work that memory cannot hold; measure time on a part of the graphs",
     "Shard": "it is in graphgrain.scaling",
     "FeatureShards": "open features with gg.load_features; the class is in graphgrain.scaling",
     "dask_partial_fit": "use dask_ml.wrappers.Incremental, or partial_fit on each block of "

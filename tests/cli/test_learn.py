@@ -404,8 +404,7 @@ def test_codes_stay_texts(folder):
         "fit", folder / "codes.csv", "--target", "y", "--columns", "code",
         "-o", folder / "codes.ggm",
     )  # fmt: skip
-    encoder = gg.load_model(folder / "codes.ggm").machine_.columns.encoder
-    assert encoder.values == [["001", "02", "1"]]
+    assert gg.load_model(folder / "codes.ggm").columns_ == {"code": "category"}
     assert gg.load_molecules(folder / "codes.csv")[1]["code"].tolist()[:3] == ["001", "1", "02"]
 
 

@@ -15,9 +15,9 @@ import pytest
 import graphgrain as gg
 from graphgrain.graphs.drawing.layout import place, shared_part
 from graphgrain.graphs.drawing.shapes import Palette
-from graphgrain.report.graph_pages import cliffs_csv, cliffs_page
+from graphgrain.pages.graph_pages import cliffs_csv, cliffs_page
 
-from ..report.browsing import overlapping
+from ..pages.browsing import overlapping
 
 HOSTILE = "</script><b onclick=alert(1)>'\"&"
 DRAWN = 12

@@ -41,8 +41,6 @@ COMMANDS = {
     "cliffs": "cliffs",
     "overlap": "pairs",
     "cluster": "cluster",
-    "reproduce": "reproduce",
-    "report": "report",
 }
 
 _SETTINGS: dict[str, Any] = {

@@ -101,7 +101,7 @@ def cliffs(
     if len(found.duplicates) > _SHOWN:
         err().print(f"... and {len(found.duplicates) - _SHOWN:,} more; the page lists all.")
     if output is not None:
-        from ..report.graph_pages import cliffs_csv, cliffs_page
+        from ..pages.graph_pages import cliffs_csv, cliffs_page
 
         target = reading.target or "target"
         if suffix_of(output, ".html") == ".csv":

@@ -6,8 +6,8 @@ An estimator is asked for two things:
 2. ``model.pattern_sums(counted, of="decision" or "uncertainty", held_out=False)``: the
    ``values`` with their parts ``biases`` and ``columns`` (graphs, outputs); for the rest the fitted
    ``terms``, each of which computes the contributions of a graph's patterns from the coefficients
-   of the training graphs (``of(graph)``) and, times ``factors``, from the graph's similarity with itself; and
-   ``in_training``, whether each graph is a training graph.
+   of the training graphs (``of(graph)``) and, times ``factors``, from the graph's similarity with
+   itself; and ``in_training``, whether each graph is a training graph.
 
 The features of a kernel in a pipeline have the weights that the linear model gives their columns.
 """

@@ -6,7 +6,6 @@ from .bases.graph_kernel import GraphKernel as GraphKernel
 from .deep_graph_kernel import DeepGraphKernel as DeepGraphKernel
 from .descriptor_matching import DescriptorMatching as DescriptorMatching
 from .edge_histogram import EdgeHistogram as EdgeHistogram
-from .estimate import Estimate as Estimate
 from .features import Counts as Counts
 from .features import Features as Features
 from .features import Occurrences as Occurrences

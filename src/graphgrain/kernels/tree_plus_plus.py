@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from functools import partial
+from collections.abc import Iterator
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
 from ..core.attribution import Spelling
 from ..core.centrality import centrality_classes
-from ..core.counting import RootedFeatures
-from ..core.patterns import Options, PatternRoots, count_patterns, make_work, trace_patterns
+from ..core.patterns import Options, count_patterns, make_work, trace_patterns
 from ..core.structures import Graphs
 from ..core.threads import call, chunks, stop_flag
 from ..graphs.batch import GraphBatch
@@ -113,9 +111,6 @@ class TreePlusPlus(FeatureKernel):
 
     def count_features(self, batch: GraphBatch) -> list[Counts]:
         return count_patterns(*self._given(batch), self.n_jobs)
-
-    def _roots(self, batch: GraphBatch) -> Callable[[int], RootedFeatures]:
-        return partial(PatternRoots, *self._given(batch))
 
     def _given(self, batch: GraphBatch) -> tuple[Graphs, np.ndarray, Options]:
         """Return the arguments that counting and tracing share."""

@@ -10,13 +10,12 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from ...core.counting import RootedFeatures, find_columns
+from ...core.counting import find_columns
 from ...core.structures import Csc
 from ...errors import InvalidGraphError, InvalidParameterError
 from ...graphs.batch import GraphBatch
 from ...graphs.convert.dispatch import as_graphs
 from ...parameters import OneOf, Whole, check_parameters, parameter
-from ..estimate import Estimate, estimate_by_pieces, estimate_cost
 from ..features import (
     COUNT_MAPS,
     SIMILARITIES,
@@ -111,14 +110,6 @@ class FeatureKernel(GraphKernel):
             "locate_each, as VertexHistogram has it, to explain its models."
         )
 
-    def estimate_large(self, graph: GraphBatch) -> Estimate:
-        """Estimate the cost of counting the features of one large graph."""
-        return estimate_by_pieces(self, graph)
-
-    def _roots(self, batch: GraphBatch) -> Callable[[int], RootedFeatures] | None:
-        """Return a function from graph number to features, for kernels that count by roots."""
-        return None
-
     def names_of(self, batch: GraphBatch, level: int, hashes: np.ndarray) -> list[str]:
         """Return readable names of some features of a level, each of which occurs in the graphs.
 
@@ -178,34 +169,6 @@ class FeatureKernel(GraphKernel):
 
     def _mapped(self, batch: GraphBatch) -> Features:
         return self._counted(batch).mapped(self.counts)
-
-    def estimate(self, X: Any) -> Estimate:
-        """Estimate the cost of fitting to these graphs, usually within seconds.
-
-        Features are counted for a sample of the graphs, and for a sample of the vertices or
-        subgraphs of each graph with thousands of vertices. The kernel need not be fitted and is
-        not modified.
-
-        Parameters
-        ----------
-        X : GraphBatch or sequence of graphs
-
-        Returns
-        -------
-        Estimate
-            Processor time in seconds to count the features, and memory in bytes, including the Gram
-            matrix if ``output="gram"``.
-
-        Examples
-        --------
-        >>> import graphgrain as gg
-        >>> path = [([(v, v + 1) for v in range(2000)], [0] * 2001)]
-        >>> cost = gg.ShortestPath().estimate(path)
-        >>> bool(cost.seconds < 60 and cost.bytes < 2**30)
-        True
-        """
-        check_parameters(self)
-        return estimate_cost(self, as_graphs(X), self._gives_gram)
 
     # ---------------------------------------------------------------- fit
 
