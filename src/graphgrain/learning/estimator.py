@@ -499,18 +499,18 @@ class GraphEstimator(Declared, BaseEstimator):
         errors[~fold] = np.nan
         self._alphas = np.full(outputs, alpha)
         rows = np.sort(rng.permutation(np.flatnonzero(fold))[:MOST_JUDGED])
-        few = machine.part(rows)
+        judged = machine.part(rows)
         numbers = groups.copy()
         numbers[fold] = -1  # all of them were left out
         near = np.empty((2, len(rows)))
         diagonal = machine.own_similarity({id(f.term.source): f.features for f in machine.terms})
-        counted = {id(f.term.source): f.features for f in few.terms}
+        counted = {id(f.term.source): f.features for f in judged.terms}
         for begin in range(0, len(rows), 256):
             here = slice(begin, begin + 256)
             K = machine.compare({key: own[here] for key, own in counted.items()}, self.n_jobs)
             near[:, here] = nearest_others(K, rows[here], diagonal, numbers)
         noise = alpha / data.weights[rows]
-        K = few.gram(self.n_jobs)
+        K = judged.gram(self.n_jobs)
         self._groups = groups
         self._learn_sigma(K, rows, errors, groups, noise, (near[0].astype(np.int64), near[1]))
         return errors

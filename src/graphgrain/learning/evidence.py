@@ -116,6 +116,6 @@ def likeliest_weights(
 
 def _without_small(weights: np.ndarray) -> np.ndarray:
     """Return weights that sum to 1, without those that are small."""
-    least = min(LEAST_SHARE, 0.3 / max(np.count_nonzero(weights), 1))
+    least = min(LEAST_SHARE, 0.3 / int(np.count_nonzero(weights)))
     large = np.where(weights < least, 0.0, weights)
     return large / large.sum()

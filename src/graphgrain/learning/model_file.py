@@ -70,7 +70,7 @@ def write_model(model: Any, path: Path) -> None:
     }
     content = np.frombuffer(json.dumps(about).encode(), dtype=np.uint8)
     with atomic_write(path, "The model") as file:
-        np.savez(file, about=content, **encoder.arrays)
+        np.savez(file, allow_pickle=False, **{"about": content, **encoder.arrays})
 
 
 def load_model(path: str | Path) -> GraphClassifier | GraphRegressor:

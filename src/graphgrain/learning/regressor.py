@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import Any, Literal, Self, overload
 
 import numpy as np
 from sklearn.base import RegressorMixin
@@ -103,6 +103,21 @@ class GraphRegressor(RegressorMixin, GraphEstimator):
         return self
 
     # ---------------------------------------------------------------- predict
+
+    @overload
+    def predict(
+        self, X: Any, return_std: Literal[False] = False, return_cov: Literal[False] = False
+    ) -> np.ndarray: ...
+
+    @overload
+    def predict(
+        self, X: Any, return_std: Literal[True], return_cov: Literal[False] = False
+    ) -> tuple[np.ndarray, np.ndarray]: ...
+
+    @overload
+    def predict(
+        self, X: Any, return_std: Literal[False] = False, *, return_cov: Literal[True]
+    ) -> tuple[np.ndarray, np.ndarray]: ...
 
     def predict(self, X: Any, return_std: bool = False, return_cov: bool = False) -> Any:
         """Predict the target of each graph.

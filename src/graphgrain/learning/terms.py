@@ -301,7 +301,7 @@ def _term_as_it_is(item: Any, view: Any, graphs: GraphBatch) -> Term:
     names = {entry.kernel: name for name, entry in KERNELS.items()}
     name = names.get(type(kernel), type(kernel).__name__)
     source = Source(name, kernel, view, graphs.label_kind)
-    counts = kernel.counts if source.explicit else "raw"
+    counts = getattr(kernel, "counts", "raw")
     return Term(source, counts, kernel.similarity)
 
 
