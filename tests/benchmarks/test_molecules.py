@@ -274,8 +274,8 @@ def test_moleculeace(folder, data, tmp_path, capsys):
     text = moleculeace.main(arguments)
     results = Records(tmp_path / "r.jsonl")
     found = results.records[0]
-    errors = np.array(found.truth) - np.array(found.predictions)
-    cliff = np.array(data.columns["cliff_mol"])[found.test] == "1"
+    errors = np.array(found["truth"]) - np.array(found["predictions"])
+    cliff = np.array(data.columns["cliff_mol"])[found["test"]] == "1"
     means = f"{np.sqrt(np.mean(errors**2)):.3f} | {np.sqrt(np.mean(errors[cliff] ** 2)):.3f}"
     assert f"| {COUNTS.name} | {means} | 2 |" in text
     assert "| the best of the 24 published, picked for each set | 0.400 | 0.700 | 2 |" in text
