@@ -9,7 +9,6 @@ import pytest
 from sklearn.decomposition import KernelPCA
 
 import graphgrain as gg
-from graphgrain.errors import InvalidParameterError
 from graphgrain.evaluation.exploration import (
     explore,
     kernel_pca,
