@@ -42,7 +42,6 @@ aniline,Nc1ccccc1,-0.41,yes
 """
 FITTED = "fit molecules.csv --target solubility -o model.ggm"
 INDEX = "index drugs -o drugs.ggi"
-RESULTS = "evaluate drugs -k vertex-histogram --repeats 1 -r results.jsonl"
 #: For each command, the commands to run first and the example whose output is shown.
 SHOWN: dict[str, tuple[tuple[str, ...], str]] = {
     "demo": ((), "demo --drug morphine"),
@@ -58,7 +57,6 @@ SHOWN: dict[str, tuple[tuple[str, ...], str]] = {
     "predict": ((FITTED,), "predict model.ggm molecules.csv -o out.csv"),
     "explain": ((), "explain drugs --row 222"),
     "explore": ((), "explore drugs -o drugs.html"),
-    "report": ((RESULTS,), "report results.jsonl -o report.html"),
 }
 #: Options for reading DATA.
 READING = [item.name for item in fields(Reading)]
@@ -167,8 +165,8 @@ def _words(parameter: Any) -> str:
 HEAD = """# Command-line reference
 
 All commands with their options and examples, as shown by `graphgrain COMMAND --help`. Short options
-have the same meaning in all commands: `-o` output, `-r` results file, `-k` kernel, `-d` data sets,
-`-n` number of results, `-j` threads or processes, `-q` no progress bar.
+have the same meaning in all commands: `-o` output, `-k` kernel, `-n` number of results, `-j` number
+of threads or processes, `-q` no progress bar.
 
 DATA is a file, a folder, a name of the TU collection or `drugs`. The folder of an output file must
 exist; `-` is standard output. `--json` prints machine-readable output. Exit codes: 0 success, 2
