@@ -887,7 +887,12 @@ def pieces_of(
                 raise InvalidParameterError(
                     f"A column needs a value for each graph; {name!r} has {len(column)}."
                 )
-        table = chunk.columns | {name: column[begin:end] for name, column in arrays.items()}
+        table = (
+            {  # molecules that were given as RDKit's are stored as graphs alone
+                name: column for name, column in chunk.columns.items() if name != "molecule"
+            }
+            | {name: column[begin:end] for name, column in arrays.items()}
+        )
         for name, column in table.items():
             if getattr(column, "ndim", 1) > 1:  # a stream may hold lists
                 table[name] = as_array(column.tolist())
