@@ -122,6 +122,7 @@ class Seen:
     decision: float = 0.0
     right: bool | None = None
     unknown: float = 0.0
+    in_training: bool = False
     probability: float | None = None  # of the predicted class
     interval: tuple[float, float] | None = None  # prediction interval, for regression
     #: Contribution of each vertex to the uncertainty, in percent of the largest.
@@ -426,6 +427,7 @@ def _seen(name: str, said: _Answer, truth: Any, neighbours: list[Neighbour]) -> 
         decision=round(sign * why.decision, 6),
         right=bool(why.prediction == truth) if classification and truth is not None else None,
         unknown=round(why.unknown, 4),
+        in_training=why.in_training,
         probability=None if said.probability is None else round(said.probability, 4),
         interval=said.interval and (_short(said.interval[0]), _short(said.interval[1])),
         doubts=_per_cents(said.doubts),

@@ -71,6 +71,7 @@ from .selection import (
     possible_terms,
     term_scale,
 )
+from .sums import PatternSums, decision_sums, uncertainty_sums
 
 SOLVERS = ("auto", "kernel", "linear")
 #: Largest share of the available memory that a kernel matrix may take.
@@ -620,6 +621,21 @@ class GraphEstimator(Declared, BaseEstimator):
         rows, targets, weights = data.rows[some], data.targets[some], data.weights[some]
         n_jobs = thread_count(self.n_jobs)
         return ColumnForest.fit(rows, targets, weights, trees, n_classes, n_jobs)
+
+    # ---------------------------------------------------------------- explaining
+
+    def pattern_sums(self, X: Any, of: str = "decision") -> PatternSums:
+        """Return decisions or uncertainties as sums over the patterns of graphs; for ``explain``.
+
+        Parameters
+        ----------
+        X : as in :meth:`fit`
+        of : {"decision", "uncertainty"}
+        """
+        counted = X if isinstance(X, CountedGraphs) and X.features is not None else self.count(X)
+        if of == "uncertainty":
+            return uncertainty_sums(self, counted)
+        return decision_sums(self, counted)
 
     # ---------------------------------------------------------------- domain
 
