@@ -128,7 +128,7 @@ class TestOddGraphs:
 
     def test_labels_of_another_kind(self, model):
         numbered = gg.as_graphs([([(0, 1)], [1, 2])])
-        learned = gg.GraphClassifier("wl", 1, cv=2, max_terms=1).fit(GRAPHS, Y)
+        learned = gg.GraphClassifier("wl").fit(GRAPHS, Y)
         for fitted in (model, learned):
             with pytest.raises(InvalidGraphError, match="kind seen at fit"):
                 gg.explain(fitted, numbered)
@@ -182,7 +182,7 @@ def test_models_must_be_fitted(model):
 
 def test_training_graphs_are_told():
     """One that the model was fitted to, in another numbering, and a graph that is new to it."""
-    model = gg.GraphClassifier("wl", 1, cv=2, max_terms=1).fit(GRAPHS, Y)
+    model = gg.GraphClassifier("wl").fit(GRAPHS, Y)
     graph = GRAPHS[4]
     turned = graph.n_vertices - 1 - graph.edges
     same = gg.GraphBatch.from_edges(graph.vertex_counts, turned, graph.labels[::-1])

@@ -34,6 +34,7 @@ def explain(
     target: Any = None,
     of: str = "decision",
     share: str | None = None,
+    held_out: bool = False,
     n_jobs: int | None = None,
 ) -> list[Explanation]:
     """Explain a model's decisions as exact sums over patterns, vertices and edges.
@@ -63,6 +64,9 @@ def explain(
 
         Default is "tree" for classifiers and for the uncertainty, "path" for regressors; these
         agreed best with the ground truth on training molecules.
+    held_out : bool, default=False
+        For a :class:`GraphClassifier` or :class:`GraphRegressor`, explain the decision for a graph
+        of the training set by the model without it and its copies, which has not seen its target.
     n_jobs : int, optional
         Number of threads.
 
@@ -103,7 +107,7 @@ def explain(
     # One call to the worker instead of one for each of many short steps.
     if of == "uncertainty":
         return call(explain_uncertainty, model, graphs, target, share or "tree", n_jobs)
-    found = call(explain_outputs, model, graphs, target, share, n_jobs)
+    found = call(explain_outputs, model, graphs, target, share, n_jobs, False, held_out)
     return [outputs[0] for outputs in found]
 
 
@@ -114,11 +118,12 @@ def explain_outputs(
     share: str | None = None,
     n_jobs: int | None = None,
     every: bool = False,
+    held_out: bool = False,
 ) -> list[list[Explanation]]:
     """Explain one output of the model for each graph, or all outputs if ``every`` is True."""
     classification = is_classifier(model)
     share = share or ("tree" if classification else "path")
-    made = decisions(model, graphs)
+    made = decisions(model, graphs, held_out)
     wanted = None if every else _wanted(made, target, classification)
     result = []
     for number, (graph, found) in enumerate(_located(made, n_jobs)):
@@ -172,21 +177,19 @@ def _wanted(made: Decisions, target: Any, classification: bool) -> int | None:
 def explain_uncertainty(
     model: Any, graphs: Any, target: Any, share: str, n_jobs: int | None
 ) -> list[Explanation]:
-    """Explain the expected error of predictions as a sum over patterns."""
+    """Explain log sigma, the logarithm of the expected error, as a sum over patterns."""
     made = uncertainties(model, graphs)
-    if is_classifier(model) and target is not None:
-        raise InvalidParameterError(
-            "The uncertainty of a classifier is the same for all its classes; got "
-            f"target={target!r}. Leave it out."
-        )
-    output = _wanted(made, target, False) or 0
-    return [
-        _explained(
-            made, number, output, graph, found,
-            prediction=None, target="unsure", opposite="sure", share=share,
-        )
-        for number, (graph, found) in enumerate(_located(made, n_jobs))
-    ]  # fmt: skip
+    wanted = _wanted(made, target, is_classifier(model))
+    explained = []
+    for number, (graph, found) in enumerate(_located(made, n_jobs)):
+        output = made.largest[number] if wanted is None else wanted
+        explained.append(
+            _explained(
+                made, number, output, graph, found,
+                prediction=None, target="unsure", opposite="sure", share=share,
+            )
+        )  # fmt: skip
+    return explained
 
 
 def _explained(

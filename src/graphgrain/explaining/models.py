@@ -3,11 +3,11 @@
 An estimator is asked for two things:
 
 1. ``model.count(X)``: the graphs, with their features by source;
-2. ``model.pattern_sums(counted, of="decision" or "uncertainty")``: the ``values`` with their parts
-   ``biases`` and ``columns`` (graphs, outputs); for the rest the fitted ``terms``, each of which
-   computes the contributions of a graph's patterns from the coefficients of the training graphs
-   (``of(graph)``) and, times ``factors``, from the graph's similarity with itself; and
-   ``in_training``, whether each graph is a training graph.
+2. ``model.pattern_sums(counted, of="decision" or "uncertainty", held_out=False)``: the
+   ``values`` with their parts ``biases`` and ``columns`` (graphs, outputs); for the rest the fitted
+   ``terms``, each of which computes the contributions of a graph's patterns from the coefficients
+   of the training graphs (``of(graph)``) and, times ``factors``, from the graph's similarity with
+   itself; and ``in_training``, whether each graph is a training graph.
 
 The features of a kernel in a pipeline have the weights that the linear model gives their columns.
 """
@@ -63,6 +63,7 @@ class Decisions:
     columns: np.ndarray  # (graphs, outputs)
     in_training: np.ndarray  # whether each graph is a training graph
     parts: list[Part]
+    largest: Any = None  # output with the largest decision, for what are no decisions
 
     @property
     def classes(self) -> list[Any]:
@@ -76,12 +77,17 @@ class Decisions:
         return self.outputs[int(self.values[graph].argmax())]
 
 
-def decisions(model: Any, X: Any) -> Decisions:
+def decisions(model: Any, X: Any, held_out: bool = False) -> Decisions:
     """Express the decisions of a fitted model; see :func:`graphgrain.explain`."""
     while hasattr(model, "best_estimator_"):  # a search, such as GridSearchCV
         model = model.best_estimator_
     if isinstance(model, GraphEstimator):
-        return _of_estimator(model, X)
+        return _of_estimator(model, X, held_out)
+    if held_out:
+        raise InvalidParameterError(
+            "held_out=True needs a GraphClassifier or a GraphRegressor, which have the models "
+            f"without each training graph in closed form; got {type(model).__name__}."
+        )
     if isinstance(model, Pipeline):
         return _of_pipeline(model, X)
     if isinstance(model, GraphKernel):
@@ -110,11 +116,11 @@ def _meaning(model: Any, width: int) -> tuple[list[Any], tuple[Any, Any] | None]
 # -------------------------------------------------------------------- estimators
 
 
-def _of_estimator(model: GraphEstimator, X: Any) -> Decisions:
-    """Express log-odds of classes, or values on the training scale."""
+def _of_estimator(model: GraphEstimator, X: Any, held_out: bool) -> Decisions:
+    """Express log-odds of classes, or values of targets."""
     check_is_fitted(model, "machine_")
     counted = model.count(X)
-    sums = model.pattern_sums(counted)
+    sums = model.pattern_sums(counted, held_out=held_out)
     outputs, two_classes = _meaning(model, sums.values.shape[1])
     biases = sums.biases.copy()
     assert counted.features is not None
@@ -140,11 +146,12 @@ def uncertainties(model: Any, X: Any) -> Decisions:
     check_is_fitted(model, "machine_")
     counted = model.count(X)
     sums = model.pattern_sums(counted, of="uncertainty")
-    width = sums.values.shape[1]
+    outputs, two_classes = _meaning(model, sums.values.shape[1])
+    largest = model.pattern_sums(counted).values.argmax(axis=1)
     parts = _parts(sums, counted.batch)
     return Decisions(
-        counted.batch, list(range(width)) if width > 1 else [None], None, sums.values, None,
-        sums.columns, sums.in_training, parts,
+        counted.batch, outputs, two_classes, sums.values, None, sums.columns, sums.in_training,
+        parts, largest,
     )  # fmt: skip
 
 

@@ -5,23 +5,20 @@ The value of a model for a graph x is
     bias + the columns' part + sum of c_i k(x, i) + f k(x, x)
 
 where i are the training graphs and both k are sums over the patterns of x. For a decision c are the
-coefficients of the machine and f is 0. The variance of a Gaussian process at x is
-k(x, x) - k(x)' v, with v = A^-1 k(x), plus the parts of intercept and noise.
+coefficients of the machine and f is 0. For log sigma the variance and the similarity to the nearest
+training graph add coefficients that depend on x, and f.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from ..core.hashing import mix_array
-from ..kernels.features import Features
-
-if TYPE_CHECKING:
-    from .estimator import CountedGraphs, GraphEstimator
+from ..errors import InvalidParameterError
+from .machine import FittedTerm, Machine
+from .sigma import Compared, Sigma
 
 
 @dataclass(frozen=True)
@@ -30,7 +27,7 @@ class PatternSums:
 
     Attributes
     ----------
-    terms : list of fitted terms
+    terms : list of FittedTerm
         Their contributions for a graph with its coefficients add up to the patterns' part.
     values : array of shape (graphs, outputs)
     biases, columns : arrays of shape (graphs, outputs)
@@ -41,81 +38,74 @@ class PatternSums:
         Whether each graph is one of the training graphs.
     """
 
-    terms: list[Any]
+    terms: list[FittedTerm]
     values: np.ndarray
     biases: np.ndarray
     columns: np.ndarray
-    coefficients: Any
+    coefficients: np.ndarray
     factors: np.ndarray
     in_training: np.ndarray
 
-    def of(self, graph: int) -> Any:
+    def of(self, graph: int) -> np.ndarray:
         """Return the coefficients for a graph, (outputs, training graphs)."""
-        return self.coefficients[graph] if np.ndim(self.coefficients) == 3 else self.coefficients
+        return self.coefficients[graph] if self.coefficients.ndim == 3 else self.coefficients
 
 
-def decision_sums(model: GraphEstimator, counted: CountedGraphs) -> PatternSums:
+def decision_sums(machine: Machine, counted: Any, compared: Compared) -> PatternSums:
     """Return the decisions of a model as sums over patterns."""
-    machine = model.machine_.rescaled(*model._explained_units())
-    assert counted.features is not None
-    values = machine.values(counted.features, counted.columns, model.n_jobs)
-    columns = np.zeros(values.shape)
-    if machine.columns is not None:
-        columns += machine.columns.values(counted.columns)
     biases = np.tile(machine.intercept, (len(counted), 1))
+    columns = columns_part(machine, counted.features, machine.coefficients, np.zeros_like(biases))
     return PatternSums(
-        machine.terms, values, biases, columns, machine.coefficients, np.zeros(values.shape),
-        _in_training(machine.terms, counted.features, len(counted)),
+        _pattern_terms(machine), compared.values, biases, columns, machine.coefficients,
+        np.zeros_like(biases), compared.in_training,
     )  # fmt: skip
 
 
-def uncertainty_sums(model: GraphEstimator, counted: CountedGraphs) -> PatternSums:
-    """Return the variances of predictions as sums over patterns."""
-    machine, outputs = model._similar_to(), model.n_outputs_
-    of_graphs = 1.0 - model._column_share_
-    coefficients = np.zeros((len(counted), outputs, machine.n_graphs))
-    values, factors = np.empty((2, len(counted), outputs))
-    for output in range(outputs):
-        there, posterior = model._process(output)
-        variance, noise = model._process_units(output)
-        for here, features, columns in model._counted_blocks(counted):
-            K, own = model._pair_similarities(features, columns)
-            K = K[:, there]
-            influence = posterior.influence(K)
-            values[here, output] = posterior.variance(K, own, influence) * variance + noise
-            block = np.zeros((len(K), machine.n_graphs))
-            block[:, there] = influence
-            coefficients[here, output] = -of_graphs * variance * block
-        factors[:, output] = of_graphs * variance
-    # Patterns are known from all training graphs; the process may compare with only some of them.
-    terms = [
-        SimpleNamespace(
-            term=few.term, known=fitted.known, contributions=few.contributions,
-            own_contributions=few.own_contributions,
-        )
-        for few, fitted in zip(machine.terms, model.machine_.terms, strict=True)
-    ]  # fmt: skip
-    assert counted.features is not None
-    zeros = np.zeros(values.shape)
-    known = _in_training(model.machine_.terms, counted.features, len(counted))
-    return PatternSums(terms, values, zeros, zeros, coefficients, factors, known)
+def sigma_sums(machine: Machine, sigma: Sigma, counted: Any, compared: Compared) -> PatternSums:
+    """Return log sigma as sums over patterns."""
+    graphs = len(compared.log_sigma)
+    process, landmarks = sigma.posterior, sigma.landmarks
+    shared = compared.to_landmarks @ process.ones  # the part of the intercept is (1 - this)^2
+    of_variance = -process.solve(compared.to_landmarks.T).T
+    of_variance -= np.outer((2 - shared) / process.total, process.ones)
+    every = machine.own_similarity({id(f.term.source): f.features for f in machine.terms})
+    roots = np.sqrt(np.maximum(compared.own * every[compared.nearest], 1e-300))
+    coefficients = np.tile(sigma.coefficients, (graphs, 1, 1))
+    for output, (by_variance, by_similarity) in enumerate(sigma.slopes):
+        coefficients[:, output, landmarks] += by_variance * of_variance
+        coefficients[np.arange(graphs), output, compared.nearest] += by_similarity / roots
+    biases = np.tile(sigma.bias + sigma.slopes[:, 0] / process.total, (graphs, 1))
+    factors = np.tile(sigma.slopes[:, 0], (graphs, 1))
+    columns = columns_part(machine, counted.features, coefficients, factors)
+    return PatternSums(
+        _pattern_terms(machine), compared.log_sigma, biases, columns, coefficients, factors,
+        compared.in_training,
+    )  # fmt: skip
 
 
-def _in_training(terms: list[Any], features: dict[int, Features], graphs: int) -> np.ndarray:
-    """Return whether a training graph has the same counts of all patterns."""
-    new, trained = np.zeros(graphs, dtype=np.uint64), np.zeros(1, dtype=np.uint64)
-    for fitted in {id(fitted.term.source): fitted for fitted in terms}.values():
-        if not hasattr(fitted, "features"):  # a model of pattern weights has no training graphs
-            return np.zeros(graphs, dtype=bool)
-        same_levels = features[id(fitted.term.source)].first_levels(len(fitted.features.levels))
-        new = mix_array(new + _digests(same_levels))
-        trained = mix_array(trained + _digests(fitted.features))
-    return np.isin(new, trained)
+def _pattern_terms(machine: Machine) -> list[FittedTerm]:
+    for fitted in machine.terms:
+        if hasattr(fitted, "kernel"):
+            raise InvalidParameterError(
+                f"explain needs kernels that count patterns; {type(fitted.kernel).__name__} does "
+                "not. Take kernels with explicit features."
+            )
+    return machine.pattern_terms
 
 
-def _digests(features: Features) -> np.ndarray:
-    """Return a hash of the counts of each graph."""
-    counts = features.keyed()
-    entries = mix_array(counts.hashes + mix_array(counts.counts.view(np.uint64)))
-    running = np.concatenate((np.zeros(1, dtype=np.uint64), np.cumsum(entries, dtype=np.uint64)))
-    return mix_array(np.diff(running[counts.starts]))
+def columns_part(
+    machine: Machine, counted: dict[int, Any], coefficients: np.ndarray, factors: np.ndarray
+) -> np.ndarray:
+    """Return the part of the terms that compare columns, (graphs, outputs)."""
+    total = np.zeros(factors.shape)
+    for fitted in machine.terms:
+        if isinstance(fitted, FittedTerm):
+            continue
+        rows = counted[id(fitted.term.source)]
+        K = fitted.compare(rows, None)
+        if coefficients.ndim == 2:
+            total += K @ coefficients.T
+        else:
+            total += np.einsum("gi,goi->go", K, coefficients)
+        total += factors * fitted.own_similarity(rows)[:, np.newaxis]
+    return total
