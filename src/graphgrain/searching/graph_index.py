@@ -349,9 +349,13 @@ class GraphIndex:
         return self._snapshot.columns(self._positions(ids))
 
     def graphs(self, ids: Sequence[Any] | None = None) -> GraphBatch:
-        """Return the graphs with the given ids, by default all graphs."""
+        """Return the graphs with the given ids and their columns, by default all graphs."""
         self._check_kernel("graphs")
-        return self._snapshot.graphs(self._positions(ids))
+        positions = self._positions(ids)
+        columns = {"id": as_array(self._snapshot.ids(positions))}
+        return self._snapshot.graphs(positions).with_columns(
+            columns | self._snapshot.columns(positions)
+        )
 
     def nbytes(self) -> int:
         """Return the size in bytes, on disk or in memory."""
