@@ -10,12 +10,10 @@ from types import SimpleNamespace
 
 import numba
 import numpy as np
-import pytest
 from threadpoolctl import threadpool_info, threadpool_limits
 
 import graphgrain as gg
 from graphgrain.core import compiling, gram
-from graphgrain.locking import locked
 
 #: As root every folder can be written, so the refusal of the system is played.
 UNWRITABLE = """
@@ -89,28 +87,6 @@ def test_processes_that_start_together_compile_once(tmp_path):
     counts = [int(process.communicate(timeout=300)[0]) for process in running]
     assert all(process.returncode == 0 for process in running)
     assert sum(counts) == len(list(tmp_path.rglob("*.nbc"))) > 0
-
-
-def test_the_lock_of_a_module(tmp_path):
-    path = tmp_path / "module.lock"
-
-    def is_free() -> bool:
-        with open(path, "r+b") as file, locked(file.fileno(), wait=False) as held:
-            return held
-
-    def interrupted() -> None:
-        with compiling._held(str(path)):
-            with compiling._held(str(path)):  # a function that calls one of its module
-                assert not is_free()
-            assert not is_free()
-            raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        interrupted()
-    assert is_free()
-    assert compiling._holding == set()
-    with compiling._held(str(tmp_path / "nowhere" / "module.lock")):
-        assert compiling._holding == set()
 
 
 def test_one_thread_is_one_core(monkeypatch):
