@@ -47,7 +47,6 @@ pyright: .venv/test
 
 fuzz: .venv/test
 	$(BIN)/python scripts/fuzz_readers.py --seconds $(FUZZ_SECONDS)
-	$(BIN)/python scripts/fuzz_index.py --variants 2000
 
 bench: .venv/test
 	$(BIN)/python -m benchmarks

@@ -352,7 +352,7 @@ def test_consumers_answer_like_the_oracle(name, counts, similarity, tmp_path):
 
 
 #: These take a kernel or a similarity and give them to a consumer, or compare nothing.
-NOT_COMPARING = {"GraphIndex.open", "cliffs"}
+NOT_COMPARING = {"GraphIndex.open"}
 
 
 def test_every_public_function_with_a_kernel_or_a_similarity_is_a_consumer():

@@ -23,9 +23,11 @@ _INSTEAD = {
         "it is in graphgrain.explaining",
     ),
     **dict.fromkeys(
-        ("Change", "Clusters", "NearDuplicates", "Pairs", "Surroundings"),
+        ("Change", "Cliffs", "Clusters", "NearDuplicates", "Pairs", "Surroundings"),
         "it is in graphgrain.searching",
     ),
+    "Cliff": "gg.pairs(graphs, y=...) returns arrays",
+    "cliffs": "use gg.pairs(graphs, y=...)",
     "Estimate": "fit refuses work that memory cannot hold; measure time on a part of the graphs",
     "Shard": "it is in graphgrain.scaling",
     "FeatureShards": "open features with gg.load_features; the class is in graphgrain.scaling",

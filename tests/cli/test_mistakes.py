@@ -82,9 +82,7 @@ def test_data_that_cannot_be_classified(y, message, here):
     assert message in fails("evaluate", "D.zip")
 
 
-@pytest.mark.parametrize(
-    "command", [("evaluate",), ("explain", "--row", 1), ("explore",), ("cliffs",)]
-)
+@pytest.mark.parametrize("command", [("evaluate",), ("explain", "--row", 1), ("explore",)])
 def test_several_targets_are_for_fit_alone(command, here):
     """Some sets of the TU collection, such as QM9, have several values for each graph."""
     graphs = gg.load_drugs()[0][:20]

@@ -68,7 +68,7 @@ def test_a_letter_means_one_thing_and_an_option_has_its_letter_everywhere():
         ["features", "drugs", "-o", "no/features"],
         ["index", "drugs", "-o", "no/d.ggi"],
         ["cluster", "drugs", "-o", "no/c.csv"],
-        ["overlap", "drugs", "drugs", "-o", "no/o.csv"],
+        ["pairs", "drugs", "drugs", "-o", "no/o.csv"],
         ["search", "d.ggi", "CCO", "--html", "no/s.html"],
         ["evaluate", "drugs", "-r", "no/r.jsonl"],
         ["reproduce", "table1", "-r", "no/r.jsonl"],

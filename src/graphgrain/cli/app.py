@@ -38,8 +38,6 @@ COMMANDS = {
     "index": "index",
     "search": "index",
     "pairs": "pairs",
-    "cliffs": "cliffs",
-    "overlap": "pairs",
     "cluster": "cluster",
     "reproduce": "reproduce",
     "report": "report",

@@ -63,49 +63,47 @@ def cluster(
     """Cluster similar graphs (sphere exclusion), or pick a diverse subset (MaxMin).
 
     A cluster consists of a graph with many neighbours and those neighbours that are not in a larger
-    cluster. For an index, its own similarity is used.
+    cluster.
     """
     reading = Reading(target, id, smiles, labels, errors, missing, view)
     check_share("--min-similarity", min_similarity)
     rows: list[tuple[Any, ...]]
-    with opened(data, reading, n_jobs, similarity) as index:
-        ids = index.ids
-        if pick is not None:
-            with err().status("picking"):
-                chosen = ids[pick_diverse(index, pick)].tolist()
-            names = labels_of(index, chosen)
-            rows = [("rank", "id", "name"), *zip(range(1, pick + 1), chosen, names, strict=True)]
-            if as_json:
-                answer({"picks": chosen, "names": names})
-            else:
-                out().print(_table([("id", chosen), ("", names)]))
+    index = opened(data, reading, n_jobs, similarity)
+    ids = index.ids
+    if pick is not None:
+        with err().status("picking"):
+            chosen = ids[pick_diverse(index, pick)].tolist()
+        names = labels_of(index, chosen)
+        rows = [("rank", "id", "name"), *zip(range(1, pick + 1), chosen, names, strict=True)]
+        if as_json:
+            answer({"picks": chosen, "names": names})
         else:
-            with err().status("clustering"):
-                found = sphere_exclusion(index, min_similarity)
-            centers = ids[found.centers].tolist()
-            names = labels_of(index, ids.tolist())
-            rows = [("id", "name", "cluster", "center")]
-            rows += [
-                (key, label, number + 1, centers[number])
-                for key, label, number in zip(
-                    ids.tolist(), names, found.labels.tolist(), strict=True
-                )
-            ]
-            if as_json:
-                answer(
-                    {
-                        "min_similarity": min_similarity,
-                        "clusters": [
-                            {"center": center, "size": int(size)}
-                            for center, size in zip(centers, found.sizes, strict=True)
-                        ],
-                        "labels": (found.labels + 1).tolist(),
-                        "ids": ids.tolist(),
-                        "names": names,
-                    }
-                )
-            else:
-                _show(index, found, centers)
+            out().print(_table([("id", chosen), ("", names)]))
+    else:
+        with err().status("clustering"):
+            found = sphere_exclusion(index, min_similarity)
+        centers = ids[found.centers].tolist()
+        names = labels_of(index, ids.tolist())
+        rows = [("id", "name", "cluster", "center")]
+        rows += [
+            (key, label, number + 1, centers[number])
+            for key, label, number in zip(ids.tolist(), names, found.labels.tolist(), strict=True)
+        ]
+        if as_json:
+            answer(
+                {
+                    "min_similarity": min_similarity,
+                    "clusters": [
+                        {"center": center, "size": int(size)}
+                        for center, size in zip(centers, found.sizes, strict=True)
+                    ],
+                    "labels": (found.labels + 1).tolist(),
+                    "ids": ids.tolist(),
+                    "names": names,
+                }
+            )
+        else:
+            _show(index, found, centers)
     if output is not None:
         write_csv(output, rows)
         err().print(f"Written to {escape(str(output))}.")

@@ -1,20 +1,17 @@
 """The commands index and search: build an index of graphs and search it.
 
-For other commands that accept an index or graphs as DATA, `opened` returns an existing or a
-temporary index.
+For other commands that accept an index or graphs as DATA, `opened` returns an existing index or
+one in memory.
 """
 
 from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import replace
 from importlib.resources import files
 from pathlib import Path
-from tempfile import TemporaryDirectory
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from rich.markup import escape
@@ -25,9 +22,9 @@ from ..graphs.convert.rdkit import LabelOptions
 from ..graphs.datasets.fetch import tu_datasets
 from ..graphs.files.molecules import is_molecule_file
 from ..graphs.tables import names_beside
-from ..searching.graph_index import GraphIndex, described_kernel
-from ..searching.index_files import JOURNAL
-from .app import Interrupted, command
+from ..searching.graph_index import GraphIndex, described_kernel, frozen
+from ..searching.index_folder import DATABASE
+from .app import command
 from .console import answer, err, out
 from .kernel_options import chosen_kernel
 from .loading import BUNDLED, load, molecule_options, options_set, row_names, with_labels
@@ -81,10 +78,9 @@ def index(
     n_jobs: Jobs = -1,
     as_json: Json = False,
 ) -> None:
-    """Build an index of graphs for search, cluster, pairs and overlap.
+    """Build an index of graphs for search, cluster and pairs.
 
-    The index contains the graphs, so the input file is not needed afterwards. For files of
-    molecules, run the same command again after an interruption to continue.
+    The index contains the graphs, so the input file is not needed afterwards.
     """
     reading = Reading(target, id, smiles, labels, errors, missing, view)
     chosen = None
@@ -92,11 +88,7 @@ def index(
         chosen = chosen_kernel(kernel or "tree++", parameters)
     begin = time.perf_counter()
     options = {"similarity": similarity, "overwrite": overwrite, "n_jobs": n_jobs}
-    try:
-        made = build(data, reading, output, kernel=chosen, **options)
-    except KeyboardInterrupt:
-        begun = (output.expanduser() / JOURNAL).is_file()
-        raise Interrupted("Run the same command again to continue." if begun else "") from None
+    made = build(data, reading, output, kernel=chosen, **options)
     seconds = time.perf_counter() - begin
     size = made.nbytes()
     if as_json:
@@ -122,8 +114,8 @@ def index(
 # -------------------------------------------------------------------- from DATA to an index
 
 
-def build(data: str, reading: Reading, path: Path, **options: Any) -> GraphIndex:
-    """Build the index of a DATA argument; files of molecules are streamed."""
+def build(data: str, reading: Reading, path: Path | None, **options: Any) -> GraphIndex:
+    """Build the index of a DATA argument, in memory without a path; molecules are streamed."""
     place = Path(data).expanduser()
     source: Any
     if data == BUNDLED and not reading.view:
@@ -151,26 +143,22 @@ def build(data: str, reading: Reading, path: Path, **options: Any) -> GraphIndex
     )
 
 
-@contextmanager
 def opened(
     data: str, reading: Reading, n_jobs: int, similarity: str | None, *, alone: bool = True
-) -> Iterator[GraphIndex]:
-    """Open an index, or build a temporary one from DATA.
+) -> GraphIndex:
+    """Open an index, or build one in memory from DATA.
 
     ``alone`` is False if ``reading`` is also for another argument.
     """
     path = Path(data).expanduser()
-    if path.suffix == ".ggi" or (path / "manifest.json").is_file():
+    if path.suffix == ".ggi" or (path / DATABASE).is_file():
         if alone and (unused := options_set(reading)):
             raise InvalidParameterError(
                 f"--{unused[0]} is for files of graphs; the index {data!r} contains its graphs. "
                 f"Leave out --{unused[0]}, or build another index with it."
             )
-        yield GraphIndex.open(data, n_jobs=n_jobs)
-        return
-    with TemporaryDirectory(ignore_cleanup_errors=True) as folder:
-        place = Path(folder) / "temporary.ggi"
-        yield build(data, reading, place, n_jobs=n_jobs, similarity=similarity)
+        return frozen(GraphIndex.open(data, n_jobs=n_jobs), similarity)
+    return build(data, reading, None, n_jobs=n_jobs, similarity=similarity)
 
 
 def labels_of(index: GraphIndex, ids: list[Any]) -> list[str]:
@@ -298,7 +286,7 @@ def as_query_graphs(
             names += row_names(loaded)
             continue
         try:
-            batches.append(index.as_queries([query]))
+            batches.append(cast(GraphBatch, index.as_queries([query])))
         except InvalidGraphError as error:
             error.add_note(
                 f"{query!r} was taken as SMILES: there is no file and no data set of that name."
@@ -310,7 +298,7 @@ def as_query_graphs(
 
 def reading_of(index: GraphIndex, reading: Reading) -> Reading:
     """Return the options to read molecules in the same way as those of the index."""
-    molecules = index._snapshot.manifest.molecules
+    molecules = index._snapshot.settings.molecules
     if molecules is None:
         return reading
     labels = [name for name in LabelOptions._fields if molecules.get(name, False)]

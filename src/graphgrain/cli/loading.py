@@ -170,6 +170,8 @@ def note_ignored_attributes(data: Loaded, kernels: Iterable[GraphKernel]) -> Non
 
 
 def _load(data: str, reading: Reading) -> Loaded:
+    if not data.strip():
+        raise InvalidParameterError("DATA is a file, a folder or the name of a data set; got ''.")
     path = Path(data).expanduser()
     bundled = data.lower() == BUNDLED
     if not bundled and path.exists():

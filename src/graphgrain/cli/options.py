@@ -47,6 +47,10 @@ OptionalData = Annotated[str | None, _data]
 IndexOrData = Annotated[
     str, typer.Argument(metavar="DATA", help="An index, a file, a folder, or a data set.")
 ]
+SecondData = Annotated[
+    str | None,
+    typer.Argument(metavar="[SECOND]", help="A second file or data set, such as the test set."),
+]
 MoleculeData = Annotated[
     str, typer.Argument(metavar="DATA", help="A file of molecules: .smi, .csv, .tsv, .sdf.")
 ]

@@ -1,10 +1,8 @@
-"""Pages with drawn graphs: explored data sets, explained predictions, searches, cliffs."""
+"""Pages with drawn graphs: explored data sets, explained predictions, searches."""
 
 from __future__ import annotations
 
 import base64
-import csv
-import io
 import json
 import os
 import zlib
@@ -26,7 +24,6 @@ from ..graphs.drawing import draw
 from ..graphs.drawing.layout import shared_part
 from ..graphs.drawing.picture import MOST_VERTICES
 from ..kernels.bases.feature_kernel import FeatureKernel
-from ..searching.activity_cliffs import Cliffs
 from ..templating import render
 from ..writing import atomic_write
 
@@ -269,74 +266,6 @@ def _write_cards(
         file.write(text.encode())
 
 
-def cliffs_page(
-    found: Cliffs, names: Sequence[Any], title: str, target: str, least: float, most: int = 200
-) -> str:
-    """Return the page of activity cliffs, with the graphs of each pair in the same orientation.
-
-    ``names`` holds the names of all graphs; a pair is a cliff if its values of ``target`` differ
-    by at least ``least``. The steepest ``most`` are drawn; the CSV table contains all.
-    """
-    cards = []
-    for number, cliff in enumerate(found.cliffs[:most]):
-        pair = found.graphs(number)
-        values = [float(found.y[graph]) for graph in cliff[:2]]
-        changed = found.changed(number)
-        pictures = []
-        for side in (0, 1):
-            sign = 1.0 if values[side] == max(values) else -1.0
-            like = pair[0] if side else None
-            pictures.append(_changed_picture(pair[side], changed[side], sign, like))
-        compared = found.compare(number)
-        cards.append(
-            {
-                "names": [str(names[graph]) for graph in cliff[:2]],
-                "measured": values,
-                "similarity": cliff.similarity,
-                "difference": abs(cliff.difference),
-                "steepness": min(cliff.steepness, 1e300),
-                "counts": [int(found.counts[graph]) for graph in cliff[:2]],
-                "pictures": pictures,
-                "only": [[pattern.name for pattern in compared.only(side, 8)] for side in (0, 1)],
-            }
-        )
-    graphs = int((found.counts > 0).sum())
-    drawn = f" The steepest {most:,} are drawn." if len(found) > most else ""
-    return render(
-        "graphgrain.report",
-        "cliffs.html",
-        version=__version__,
-        title=f"{counted(len(found), 'cliff')} of {target} in {title}",
-        lead=f"Pairs of similar graphs that differ by {least:g} or more; {graphs:,} of "
-        f"{len(found.y):,} graphs are part of a cliff.{drawn}",
-        target=target,
-        least=f"{least:g}",
-        cards=cards,
-        duplicates=[
-            {
-                "names": [str(names[graph]) for graph in group],
-                "measured": [f"{found.y[graph]:.4g}" for graph in group],
-            }
-            for group in found.duplicates
-        ],
-        data={"csv": cliffs_csv(found, names)},
-    )
-
-
-def cliffs_csv(found: Cliffs, names: Sequence[Any]) -> str:
-    """Return all cliffs as CSV; graphs are numbered from 1."""
-    text = io.StringIO()
-    table = csv.writer(text, lineterminator="\n")
-    table.writerow(
-        ("first", "second", "first_name", "second_name", "first_y", "second_y", "similarity",
-         "difference", "steepness")
-    )  # fmt: skip
-    for cliff in found.cliffs:
-        a, b = cliff[:2]
-        table.writerow((a + 1, b + 1, names[a], names[b], found.y[a], found.y[b], *cliff[2:]))
-    return text.getvalue()
-
-
 def _picture(graph: GraphBatch, **options: Any) -> Markup:
     """Draw a graph; return nothing if it is too large."""
     try:
@@ -344,24 +273,6 @@ def _picture(graph: GraphBatch, **options: Any) -> Markup:
         return Markup(draw(graph, theme="page", **options))
     except GraphgrainError:
         return Markup("")
-
-
-def _changed_picture(
-    graph: GraphBatch, changed: np.ndarray, sign: float, like: GraphBatch | None
-) -> Markup:
-    """Draw a graph in the orientation of another: changes in colour, the rest in grey."""
-    inside = np.isin(np.arange(graph.n_vertices), changed)
-    return _picture(
-        graph,
-        vertices=0.75 * sign * inside,
-        edges=sign * inside[graph.edges].all(axis=1),
-        limit=1.0,
-        legend=False,
-        faded=np.flatnonzero(~inside),
-        like=like,
-        width=380,
-        height=260,
-    )
 
 
 def _shared_picture(query: GraphBatch, graph: GraphBatch, of_shared: bool) -> Markup:

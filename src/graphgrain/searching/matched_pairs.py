@@ -30,9 +30,8 @@ from ..errors import GraphgrainWarning, InvalidParameterError
 from ..graphs.batch import GraphBatch
 from ..graphs.convert.dispatch import as_graphs
 from ..parameters import JOBS, Number, Whole, check_value
-from .activity_cliffs import numbers_of, warn_of_missing
-from .graph_index import GraphIndex
-from .index_files import Snapshot
+from .activity_cliffs import graphs_of, numbers_of, selected, warn_of_missing
+from .graph_index import GraphIndex, frozen
 
 _KINDS = {BRANCH: "branch", VERTEX: "vertex", EDGE: "edge"}
 #: Number of graphs whose places are listed together, and of graphs per thread.
@@ -207,14 +206,14 @@ def changes(
     check_value("n_jobs", n_jobs, JOBS)
     if not Number(0.0).allows(coverage) or coverage >= 1.0:
         raise InvalidParameterError(f"coverage must be between 0 and 1; got {coverage!r}.")
-    if isinstance(graphs, GraphIndex):
-        every: Snapshot | GraphBatch = graphs._snapshot
-        n_jobs = n_jobs or graphs.n_jobs
-    else:
-        every = as_graphs(graphs)
-    values = numbers_of(every, y)
+    collection = frozen(graphs) if isinstance(graphs, GraphIndex) else as_graphs(graphs)
+    if isinstance(collection, GraphIndex):
+        n_jobs = n_jobs or collection.n_jobs
+    batch = graphs_of(collection)
+    assert batch is not None
+    values = numbers_of(batch, len(collection), y)
     known = np.flatnonzero(~np.isnan(values))
-    source = Source(lambda rows: every[known[rows]], len(known))
+    source = Source(lambda rows: selected(batch, known[rows]), len(known))
     warn_of_missing(len(values) - len(known), len(values))
     values = values[known]
     with Buckets(PLACE) as places, Buckets(_STEP) as steps:
