@@ -613,7 +613,7 @@ def group_hashes(
     return vocabulary, indptr, columns.rows, columns.values, squares
 
 
-def group_levels(levels: Sequence[Counts], n_jobs: int | None) -> list[tuple[np.ndarray, ...]]:
+def group_levels(levels: Sequence[Counts], n_jobs: int | None) -> Sequence[tuple[np.ndarray, ...]]:
     """Return the result of :func:`group_hashes` for each level."""
     parts = run(  # starting with the last level, the largest, balances the load of the threads
         lambda level, _: group_hashes(*levels[level]),
