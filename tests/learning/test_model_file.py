@@ -14,7 +14,7 @@ from sklearn.pipeline import make_pipeline
 import graphgrain as gg
 from graphgrain.archives import Archive, write_archive
 from graphgrain.errors import InvalidFileError, InvalidParameterError, UnwritableFileError
-from graphgrain.kernels.registry import KERNELS
+from graphgrain.kernels.grid import grid_of
 from graphgrain.learning.model_file import FORMAT
 
 QUICK = {"max_level": 1, "views": None, "cv": 2}
@@ -105,7 +105,7 @@ def test_round_trip_of_a_regressor_with_views(views, solver, tmp_path):
 @pytest.mark.parametrize("kind", [gg.GraphClassifier, gg.GraphRegressor])
 def test_kernels_as_estimators_and_grids(kind, families, tmp_path):
     graphs, y = families
-    grid = KERNELS["propa"].with_parameters(counts="sqrt", n_iter=1)  # with an attribute_view
+    grid = grid_of("propa").with_parameters(counts="sqrt", n_iter=1)  # with an attribute_view
     targets = y if kind is gg.GraphClassifier else graphs.edge_counts
     model = kind(["sp", gg.GraphHopper(), grid, gg.WeisfeilerLehman(1)], **QUICK)
     again = round_trip(model.fit(graphs, targets), tmp_path)

@@ -15,7 +15,7 @@ from threadpoolctl import threadpool_limits
 
 import graphgrain as gg
 from graphgrain.errors import InvalidParameterError
-from graphgrain.kernels.registry import KernelGrid, Setting
+from graphgrain.kernels.grid import KernelGrid, Setting
 from graphgrain.learning import estimator
 from graphgrain.learning.folds import stratified_folds, train_and_test
 from graphgrain.learning.selection import (

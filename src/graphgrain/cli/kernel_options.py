@@ -10,18 +10,18 @@ from typing import Any
 from .. import views
 from ..errors import InvalidParameterError
 from ..kernels.bases.graph_kernel import OUTPUT_PARAMETERS
-from ..kernels.grid import KernelGrid
 from ..kernels.registry import KERNELS
+from ..parameters import check_parameters
 from .options import (
     listed,
     nearest,
 )
 
 
-def kernel_grid(
+def check_kernel(
     kernel: str, parameters: Sequence[str] | None = None, beside: Sequence[str] = ()
-) -> KernelGrid:
-    """Return the grid of a kernel by name, with ``name=value`` parameters.
+) -> None:
+    """Raise an error if there is no such kernel, or if a ``name=value`` parameter is invalid.
 
     ``beside`` lists further valid names for the error message.
     """
@@ -31,17 +31,12 @@ def kernel_grid(
             f"There is no kernel {kernel!r}. {nearest(kernel, names)}The kernels are "
             f"{', '.join(names)}."
         )
-    chosen = given(kernel, parameters)
-    if not chosen:
-        return KERNELS[kernel]
-    grid = KERNELS[kernel].with_parameters(**chosen)
-    grid.check()
-    return grid
+    check_parameters(KERNELS[kernel].kernel(**given(kernel, parameters)))
 
 
 def chosen_kernel(kernel: str, parameters: Sequence[str] | None, **more: Any) -> Any:
     """Return a kernel; parameters not set by ``--set`` have their defaults."""
-    kernel_grid(kernel, parameters)  # checks both
+    check_kernel(kernel, parameters)
     return KERNELS[kernel].kernel(**given(kernel, parameters), **more)
 
 

@@ -22,6 +22,7 @@ from ..views.base import seen_through, view_name
 from .bases.feature_kernel import FeatureKernel
 from .bases.graph_kernel import GraphKernel
 from .features import Features
+from .registry import KERNELS
 
 
 @dataclass(frozen=True)
@@ -39,7 +40,7 @@ class Setting:
     Examples
     --------
     >>> import graphgrain as gg
-    >>> from graphgrain.kernels.registry import Setting
+    >>> from graphgrain.kernels.grid import Setting
     >>> Setting({"tree_depth": 2}, gg.EdgeFilter(drop=[1])).as_dict()
     {'tree_depth': 2, 'view': 'EdgeFilter(drop=[1])'}
     """
@@ -77,7 +78,7 @@ class KernelGrid:
     Examples
     --------
     >>> import graphgrain as gg
-    >>> from graphgrain.kernels.registry import KernelGrid, Setting, Setting
+    >>> from graphgrain.kernels.grid import KernelGrid, Setting
     >>> grid = KernelGrid("wl", gg.WeisfeilerLehman, "WL", (Setting({"n_iter": 2}),), "n_iter")
     >>> grid.candidates()
     [{'n_iter': 0}, {'n_iter': 1}, {'n_iter': 2}]
@@ -212,7 +213,7 @@ class FittedSetting:
     Examples
     --------
     >>> import graphgrain as gg
-    >>> from graphgrain.kernels import KernelGrid, Setting
+    >>> from graphgrain.kernels.grid import KernelGrid, Setting
     >>> graphs, _ = gg.load_drugs()
     >>> grid = KernelGrid("wl", gg.WeisfeilerLehman, "WL", level_parameter="n_iter",
     ...     settings=(Setting({"n_iter": 2}),))
@@ -243,3 +244,13 @@ class FittedSetting:
         if self.grid.level_parameter is None or not isinstance(self.kernel, FeatureKernel):
             return self.kernel
         return self.kernel.at_level(level)
+
+
+def grid_of(name: str) -> KernelGrid:
+    """Return the grid of a kernel by its short name."""
+    row = KERNELS[name]
+    settings = tuple(Setting(parameters) for parameters in row.settings)
+    return KernelGrid(
+        row.name, row.kernel, row.title, settings, row.level_parameter,
+        attribute_view=row.attribute_view,
+    )  # fmt: skip

@@ -35,7 +35,7 @@ from ..graphs.drawing.molecule import are_molecules
 from ..kernels.bases.feature_kernel import FeatureKernel
 from ..kernels.bases.graph_kernel import GraphKernel
 from ..kernels.features import Features
-from ..kernels.grid import KernelGrid, Setting
+from ..kernels.grid import KernelGrid, Setting, grid_of
 from ..kernels.registry import KERNELS
 from ..parameters import Described, Rule, check_parameters
 from ..views.attribute_bins import AttributeBins
@@ -132,7 +132,7 @@ VIEW = Described(
 
 def explicit_kernels() -> list[str]:
     """Return the names of the kernels with explicit features."""
-    return [name for name, grid in KERNELS.items() if all(map(_is_explicit, _kernels_of(grid)))]
+    return [name for name in KERNELS if all(map(_is_explicit, _kernels_of(grid_of(name))))]
 
 
 def possible_terms(
@@ -175,7 +175,7 @@ def possible_terms(
             for each in shown[: len(given)]:
                 found += _as_it_is(item, *each)
             continue
-        grid = KERNELS[item]
+        grid = grid_of(item)
         plain = [_with_levels(kernel, max_level) for kernel in _kernels_of(grid)]
         if item == "tree++":
             plain = [
