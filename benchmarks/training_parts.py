@@ -13,12 +13,12 @@ from __future__ import annotations
 
 import numpy as np
 
+from experiments.markdown import records_file
+from experiments.peers import MAPLIGHT, OURS_WITH, Method
 from graphgrain.evaluation.splits import scaffold_split
 
 from .admet import measures, task_of
 from .molecules import Task, chosen, execute, parser
-from .peers import MAPLIGHT, OURS_WITH, Method
-from .tables import records_file
 
 #: Largest training part that is run by default.
 MOST = 2500

@@ -12,10 +12,7 @@ import pytest
 
 from graphgrain import locking
 from graphgrain.errors import UnwritableFileError
-from graphgrain.evaluation.records import ResultsFile, read_results
 from graphgrain.locking import FAR, locked
-
-from .evaluation.test_results_file import kernel_record
 
 
 class Msvcrt(SimpleNamespace):
@@ -98,24 +95,3 @@ def test_a_file_system_without_locks(monkeypatch, tmp_path):
             locked(file.fileno()),
         ):
             raise AssertionError("not locked")
-
-
-def test_two_writers_of_results(system, tmp_path):
-    path = tmp_path / "results.jsonl"
-    with ResultsFile(path) as one, ResultsFile(path) as two:
-
-        def write(file, numbers):
-            for number in numbers:
-                file.append(kernel_record(number))
-
-        threads = [
-            threading.Thread(target=write, args=(file, range(start, start + 12)))
-            for file, start in ((one, 0), (two, 6))
-        ]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join(60)
-    found = [record.dataset for record in read_results(path)]
-    assert sorted(found) == sorted(f"set {number}" for number in range(18))
-    assert path.read_bytes().count(b"\n") == 18

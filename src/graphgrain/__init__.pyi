@@ -11,6 +11,7 @@ from .errors import MissingDependencyError as MissingDependencyError
 from .errors import NotEnoughMemoryError as NotEnoughMemoryError
 from .errors import UnwritableFileError as UnwritableFileError
 from .errors import WorkerError as WorkerError
+from .evaluation import evaluate as evaluate
 from .evaluation import scaffold_split as scaffold_split
 from .explaining import class_fragments as class_fragments
 from .explaining import class_patterns as class_patterns

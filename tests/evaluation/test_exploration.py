@@ -1,8 +1,7 @@
-"""Kernel PCA, the averaged matrix and the sample against obvious code and scikit-learn."""
+"""Kernel PCA and the sample against obvious code and scikit-learn."""
 
 from __future__ import annotations
 
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -12,10 +11,7 @@ from sklearn.decomposition import KernelPCA
 import graphgrain as gg
 from graphgrain.errors import InvalidParameterError
 from graphgrain.evaluation.exploration import (
-    block_means,
-    drawn_graphs,
     explore,
-    kernel_map,
     kernel_pca,
     sample,
 )
@@ -40,14 +36,6 @@ def test_kernel_pca_of_graphs_that_are_all_alike(K: np.ndarray) -> None:
     assert np.isfinite(explained).all()
 
 
-def test_block_means_are_means_of_blocks() -> None:
-    K = np.random.default_rng(0).random((9, 9))
-    blocks = [np.array([2, 3]), np.array([4])]
-    edges = [0, 2, 5, 9]
-    expected = [[K[a:b, c:d].mean() for c, d in pairwise(edges)] for a, b in pairwise(edges)]
-    np.testing.assert_allclose(block_means(K, blocks), expected)
-
-
 def test_sample_keeps_the_shares_and_every_class() -> None:
     codes = np.repeat([0, 1, 2], [3000, 1000, 1])
     chosen = sample(codes, 400)
@@ -55,46 +43,6 @@ def test_sample_keeps_the_shares_and_every_class() -> None:
     assert np.bincount(codes[chosen]).tolist() == [300, 100, 1]
     np.testing.assert_array_equal(chosen, sample(codes, 400))
     np.testing.assert_array_equal(sample(codes, 5000), np.arange(4001))
-
-
-def test_a_picture_shows_the_matrix_by_class(monkeypatch: pytest.MonkeyPatch) -> None:
-    graphs, y, names = gg.load_drugs(names=True)
-    classes, codes = np.unique(y, return_inverse=True)
-    seen = kernel_map(drawn_graphs("drugs", graphs, classes.tolist(), codes, names=names))
-    assert seen.drawn.names == names.tolist()
-    assert seen.drawn.graphs.vertex_counts.tolist() == graphs.vertex_counts.tolist()
-    assert seen.averaged
-    # The mean over all rows of a class, weighted by their sizes, is that of the whole matrix.
-    K = gg.TreePlusPlus().fit_transform(graphs)
-    monkeypatch.setattr("graphgrain.evaluation.exploration.MOST_ROWS", 10_000)
-    whole = kernel_map(drawn_graphs("drugs", graphs, classes.tolist(), codes))
-    assert not whole.averaged
-    assert whole.blocks == np.bincount(codes).tolist()
-    edges = np.concatenate([[0], np.cumsum(whole.blocks)])
-    for a in range(len(classes)):
-        for b in range(len(classes)):
-            block = whole.matrix[edges[a] : edges[a + 1], edges[b] : edges[b + 1]]
-            expected = K[np.ix_(codes == a, codes == b)]
-            np.testing.assert_allclose(np.sort(block.ravel()), np.sort(expected.ravel()))
-
-
-def test_many_graphs_are_sampled(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("graphgrain.evaluation.exploration.MOST_GRAPHS", 20)
-    graphs = gg.load_drugs()[0][:40]
-    drawn = drawn_graphs("some", graphs, ["a", "b"], np.arange(40) % 2)
-    seen = kernel_map(drawn)
-    assert drawn.total == 40
-    assert len(drawn) == len(seen.points) == len(seen.matrix) == 20
-    numbers = [int(name.removeprefix("graph ")) - 1 for name in drawn.names]
-    assert drawn.graphs.edge_counts.tolist() == graphs.edge_counts[numbers].tolist()
-
-
-def test_colours_run_over_most_similarities() -> None:
-    alike = gg.as_graphs([([(0, 1)], ["C", "C"])] * 3)
-    seen = kernel_map(drawn_graphs("two", alike, ["a"], np.zeros(3, int)))
-    low, high = seen.scale
-    assert low < 1.0 < high
-    assert seen.all_alike
 
 
 def test_a_rare_class_stays_in_the_sample_and_few_graphs_are_told(quick_model: Any) -> None:

@@ -18,9 +18,9 @@ from graphgrain.errors import InvalidParameterError
 from graphgrain.evaluation.exploration import explain_rows, explore
 from graphgrain.explaining.containment import contains
 from graphgrain.explaining.fragments import cut
-from graphgrain.report.graph_pages import explanation_page, explore_page
+from graphgrain.pages.graph_pages import explanation_page, explore_page
 
-from ..report.browsing import overlapping
+from ..pages.browsing import overlapping
 
 HOSTILE = "</script><b onclick=alert(1)>'\"&"
 

@@ -39,8 +39,6 @@ COMMANDS = {
     "search": "index",
     "pairs": "pairs",
     "cluster": "cluster",
-    "reproduce": "reproduce",
-    "report": "report",
 }
 
 _SETTINGS: dict[str, Any] = {

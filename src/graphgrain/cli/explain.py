@@ -146,7 +146,7 @@ def _write(
     output: Path, name: str, graphs: list[Seen], explanations: list[Explanation], learned: str
 ) -> None:
     """Write a picture or a page."""
-    from ..report.graph_pages import explanation_page
+    from ..pages.graph_pages import explanation_page
 
     if output.suffix == ".png":
         content = explanations[0].to_png()

@@ -237,7 +237,7 @@ def search(
         ]
         found.append({"query": name, "hits": hits})
     if html is not None:
-        from ..report.graph_pages import write_search_page
+        from ..pages.graph_pages import write_search_page
 
         drawn = [library.graphs(row.tolist()) for row in ids]
         used = similarity or library.similarity

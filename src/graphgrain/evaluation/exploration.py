@@ -30,7 +30,6 @@ from ..graphs.drawing.layout import shared_part, smiles_of
 from ..graphs.drawing.molecule import read_molecule
 from ..graphs.drawing.picture import MOST_VERTICES, outline
 from ..graphs.files.molecules import missing_values
-from ..kernels.registry import KERNELS
 from ..kernels.tree_plus_plus import TreePlusPlus
 from ..learning.classifier import GraphClassifier
 from ..learning.folds import random_folds, stratified_folds, train_and_test
@@ -41,109 +40,12 @@ from ..learning.regressor import GraphRegressor
 MOST_GRAPHS = 1000
 #: Nominal coverage of prediction intervals.
 COVERAGE = 0.9
-#: Approximate maximum number of rows of the displayed matrix; larger ones are averaged.
-MOST_ROWS = 180
-
-
-@dataclass(frozen=True)
-class DrawnGraphs:
-    """The graphs of a data set shown in maps: all of them or a sample."""
-
-    name: str
-    graphs: GraphBatch
-    total: int  # number of graphs in the data set
-    classes: list[str]
-    codes: np.ndarray  # class of each graph as index into ``classes``
-    names: list[str]
-
-    def __len__(self) -> int:
-        return len(self.codes)
-
-    @property
-    def counts(self) -> np.ndarray:
-        """Number of graphs per class."""
-        return np.bincount(self.codes, minlength=len(self.classes))
-
-
-def drawn_graphs(
-    name: str, graphs: GraphBatch, classes: list[str], codes: Any, names: Any = None
-) -> DrawnGraphs:
-    """Select the graphs shown in maps; without names they are numbered from 1."""
-    codes = np.asarray(codes)
-    chosen = sample(codes, MOST_GRAPHS)
-    shown = [graph_name(number, names) for number in chosen.tolist()]
-    return DrawnGraphs(name, graphs[chosen], len(codes), list(classes), codes[chosen], shown)
 
 
 def graph_name(number: int, names: Any = None) -> str:
     """Return the name of a graph, or its 1-based number in the data set if it has none."""
     name = "" if names is None else str(names[number])
     return name or f"graph {number + 1}"
-
-
-@dataclass(frozen=True)
-class KernelMap:
-    """Map and matrix of one kernel on one data set."""
-
-    drawn: DrawnGraphs
-    kernel: str
-    variant: str
-    parameters: dict[str, Any]
-    points: np.ndarray  # of shape (graphs, 2): kernel PCA
-    explained: np.ndarray  # fraction of the variance along each axis
-    #: Kernel matrix sorted by class, then by the first axis of the map; averaged over blocks.
-    matrix: np.ndarray
-    blocks: list[int]  # number of rows per class
-
-    @property
-    def averaged(self) -> bool:
-        """True if rows of the matrix are averages over several graphs."""
-        return len(self.matrix) < len(self.drawn)
-
-    @property
-    def all_alike(self) -> bool:
-        """True if the kernel does not distinguish any two graphs."""
-        return not self.explained.any()
-
-    @property
-    def scale(self) -> tuple[float, float]:
-        """Range of the colour scale: 1 % to 99 % quantile of the off-diagonal entries."""
-        rows = len(self.matrix)
-        if rows < 2:
-            return 0.0, 1.0
-        values = self.matrix[~np.eye(rows, dtype=bool)]
-        low, high = np.quantile(values, [0.01, 0.99])
-        return (float(low), float(high)) if high - low > 1e-9 else (float(low) - 0.5, low + 0.5)
-
-
-def kernel_map(
-    drawn: DrawnGraphs,
-    kernel: str = "tree++",
-    parameters: dict[str, Any] | None = None,
-    variant: str = "",
-    n_jobs: int | None = None,
-) -> KernelMap:
-    """Compute the map and the matrix of a kernel on (a sample of) a data set.
-
-    ``variant`` is shown in titles, for kernels that differ from their usual form.
-
-    Examples
-    --------
-    >>> import graphgrain as gg
-    >>> from graphgrain.evaluation.exploration import drawn_graphs, kernel_map
-    >>> graphs = gg.as_graphs([([(0, 1)], list(pair)) for pair in ("CC", "CO", "OO")])
-    >>> seen = kernel_map(drawn_graphs("toy", graphs, ["a", "b"], [0, 1, 0]))
-    >>> seen.points.shape, seen.blocks, seen.drawn.names
-    ((3, 2), [2, 1], ['graph 1', 'graph 2', 'graph 3'])
-    """
-    parameters = dict(parameters or {})
-    K = KERNELS[kernel].kernel(**parameters, n_jobs=n_jobs).fit_transform(drawn.graphs)
-    points, explained = kernel_pca(K)
-    order = np.lexsort((points[:, 0], drawn.codes))
-    blocks = _blocks(drawn.counts)
-    matrix = block_means(K[np.ix_(order, order)], blocks)
-    rows = [len(block) for block in blocks]
-    return KernelMap(drawn, kernel, variant, parameters, points, explained, matrix, rows)
 
 
 def sample(codes: np.ndarray, most: int, least: int = 1) -> np.ndarray:
@@ -187,35 +89,6 @@ def kernel_pca(K: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     points[:, kept] = (pca.eigenvectors_ * np.sqrt(pca.eigenvalues_))[:, kept]
     explained[kept] = pca.eigenvalues_[kept] / total
     return points, explained
-
-
-def _blocks(counts: np.ndarray) -> list[np.ndarray]:
-    """Return, for each class, the number of graphs averaged in each row of the matrix."""
-    blocks = []
-    for count in counts.tolist():
-        rows = count
-        if counts.sum() > MOST_ROWS and count:
-            rows = max(1, round(MOST_ROWS * count / counts.sum()))
-        edges = np.linspace(0, count, min(rows, count) + 1).round().astype(int)
-        blocks.append(np.diff(edges))
-    return blocks
-
-
-def block_means(K: np.ndarray, blocks: list[np.ndarray]) -> np.ndarray:
-    """Return the mean of each block of a matrix.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from graphgrain.evaluation.exploration import block_means
-    >>> block_means(np.arange(9.0).reshape(3, 3), [np.array([2]), np.array([1])])
-    array([[2. , 3.5],
-           [6.5, 8. ]])
-    """
-    sizes = np.concatenate(blocks)
-    starts = np.concatenate([[0], np.cumsum(sizes)[:-1]])
-    sums = np.add.reduceat(np.add.reduceat(K, starts, axis=0), starts, axis=1)
-    return sums / np.outer(sizes, sizes)
 
 
 _FOLDS = 5
