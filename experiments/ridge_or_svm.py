@@ -23,7 +23,7 @@ from benchmarks.admet import measures, task_of
 from benchmarks.molecules import chosen
 from graphgrain.evaluation.splits import scaffold_split
 from graphgrain.learning.folds import stratified_folds
-from graphgrain.learning.ridge import Posterior
+from graphgrain.learning.solver import Posterior
 
 from .markdown import better_on, comparison_words, markdown
 
@@ -41,7 +41,7 @@ def by_svm(K: np.ndarray, y: np.ndarray, weights: np.ndarray, C: float) -> np.nd
 
 def by_ridge(K: np.ndarray, y: np.ndarray, weights: np.ndarray, alpha: float) -> np.ndarray:
     """Fit a ridge regression in closed form."""
-    coefficients, _ = Posterior(K, alpha, weights).solve(2.0 * y[:, np.newaxis] - 1)
+    coefficients, _ = Posterior(K, alpha, weights).fit(2.0 * y[:, np.newaxis] - 1)
     found: np.ndarray = coefficients[0]
     return found
 

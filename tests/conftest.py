@@ -35,10 +35,13 @@ def pytest_configure() -> None:
 @pytest.fixture
 def quick_model(monkeypatch: pytest.MonkeyPatch) -> None:
     """Explorations by a model that has little to choose from, where pages are what is tested."""
+    import graphgrain as gg
     from graphgrain.evaluation.exploration import usual_model
 
     def quick(*arguments: Any) -> Any:
-        return usual_model(*arguments).set_params(max_level=1, path_depth=0, max_terms=1)
+        return usual_model(*arguments).set_params(
+            kernels=gg.WeisfeilerLehman(1, similarity="minmax")
+        )
 
     monkeypatch.setattr("graphgrain.evaluation.exploration.usual_model", quick)
 

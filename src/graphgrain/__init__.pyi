@@ -75,7 +75,6 @@ from .kernels import WLShortestPath as WLShortestPath
 from .kernels import list_kernels as list_kernels
 from .learning import GraphClassifier as GraphClassifier
 from .learning import GraphRegressor as GraphRegressor
-from .learning import KernelMachine as KernelMachine
 from .learning import load_model as load_model
 from .scaling import dask_features as dask_features
 from .scaling import load_features as load_features

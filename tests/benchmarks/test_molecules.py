@@ -309,8 +309,6 @@ def test_training_parts_see_no_test_molecule(folder):
         assert len(task.train)
         assert len(task.test)
         assert sorted([*task.train, *task.test]) == sorted(whole.train)
-    made = training_parts.SCAFFOLD_FOLDS.make(True, 7, 1)
-    assert (made.cv, made.descriptors, made.random_state) == ("scaffold", "rdkit", 7)
 
 
 def test_draws_of_a_split_are_one_row(data, tmp_path, few_draws):

@@ -54,16 +54,17 @@ def test_the_walk_from_smiles_to_a_gram_matrix(monkeypatch):
     assert set(shown) == files
 
 
-def test_fit_predict_and_save_touch_eight_files_of_learning(monkeypatch, tmp_path):
+def test_fit_predict_and_save_touch_twelve_files_of_learning(monkeypatch, tmp_path):
     graphs, y = gg.load_drugs()
-    options = {"path_depth": 1, "max_level": 1, "cv": 2}
 
     def work():
-        model = gg.GraphClassifier(**options).fit(graphs[::4], y[::4])
+        model = gg.GraphClassifier().fit(graphs[::4], y[::4])
         model.predict(graphs[1::4])
         model.save(tmp_path / "model.ggm")
 
     work()  # compiles, imports
     files = {file for file in visited(work, monkeypatch) if file.startswith("learning/")}
-    names = "classifier estimator folds inputs machine model_file ridge selection"
+    names = (
+        "classifier columns estimator evidence folds inputs machine model_file sigma solver terms"
+    )
     assert files == {f"learning/{name}.py" for name in names.split()}

@@ -200,13 +200,6 @@ Columns = Annotated[
 Descriptors = Annotated[
     Literal["rdkit"] | None, typer.Option(help="Use descriptors of molecules as well.")
 ]
-Scoring = Annotated[
-    str,
-    typer.Option(
-        metavar="auto|accuracy|roc_auc|rmse|...", help="Score for the selection of kernels."
-    ),
-]
-Folds = Annotated[str, typer.Option(metavar="N|scaffold", help="Folds: a number, or scaffold.")]
 Interval = Annotated[
     float, typer.Option(help="Coverage of the prediction interval or of the set of classes.")
 ]

@@ -255,19 +255,11 @@ class _Predictor(NamedTuple):
         domain = {name: values.tolist() for name, values in self.model.domain(X).items()}
         molecules = getattr(self.model, "reading_", {}).get("molecules")
         training = molecules or range(1, self.model.n_graphs_ + 1)
-        least = self.model.domain_threshold_
-        reasons = [
-            ""
-            if inside
-            else f"similarity {similarity:.2f} to the nearest training molecule; 95 % of these "
-            f"have {least:.2f} or more to another"
-            for inside, similarity in zip(domain["inside"], domain["similarity"], strict=True)
-        ]
         return {
             "nearest": [training[position] for position in domain["nearest"]],
             "similarity": [f"{value:.4f}" for value in domain["similarity"]],
             "unseen": [f"{value:.4f}" for value in domain["unseen"]],
             "in_training": domain["in_training"],
             "in_domain": domain["inside"],
-            "reason": reasons,
+            "reason": domain["reason"],
         }

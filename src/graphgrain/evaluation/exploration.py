@@ -32,7 +32,6 @@ from ..graphs.drawing.picture import MOST_VERTICES, outline
 from ..graphs.files.molecules import missing_values
 from ..kernels.tree_plus_plus import TreePlusPlus
 from ..learning.classifier import GraphClassifier
-from ..learning.folds import random_folds, stratified_folds, train_and_test
 from ..learning.inputs import are_classes
 from ..learning.regressor import GraphRegressor
 
@@ -91,7 +90,6 @@ def kernel_pca(K: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return points, explained
 
 
-_FOLDS = 5
 _NEIGHBOURS = 4
 #: Number of patterns shown for the prediction, and number shown against it.
 _PATTERNS = 3
@@ -122,6 +120,7 @@ class Seen:
     decision: float = 0.0
     right: bool | None = None
     unknown: float = 0.0
+    in_training: bool = False
     probability: float | None = None  # of the predicted class
     interval: tuple[float, float] | None = None  # prediction interval, for regression
     #: Contribution of each vertex to the uncertainty, in percent of the largest.
@@ -145,8 +144,7 @@ class Exploration:
     classes: list[str]  # empty for regression
     points: list[list[float]]  # coordinates on the map
     graphs: list[Seen]
-    score: float | None  # accuracy or R2 of the predictions; None without targets
-    folds: int
+    score: float | None  # accuracy or R2 of held-out predictions; None without targets
 
 
 def explore(
@@ -170,7 +168,7 @@ def explore(
             Seen(_name(graph, number, names), drawing=drawing_of(graph), neighbours=own)
             for graph, number, own in zip(batch, chosen.tolist(), near, strict=True)
         ]
-        return Exploration(name, len(graphs), [], points, seen, None, 0)
+        return Exploration(name, len(graphs), [], points, seen, None)
     y = np.asarray(y)
     classification = are_classes(y)
     labels, codes = np.unique(y, return_inverse=True) if classification else (y[:0], y)
@@ -181,23 +179,15 @@ def explore(
         )
     chosen = sample(codes if classification else np.zeros(len(y), dtype=np.int64), most, least=2)
     batch, targets = graphs[chosen], y[chosen]
-    folds = _FOLDS
-    if classification:
-        sizes = np.bincount(codes[chosen])
-        folds = min(folds, int(sizes.min()))
-        if folds < 2:
-            raise InvalidParameterError(
-                "explore needs at least two graphs of every class; "
-                f"{str(labels[sizes.argmin()])!r} has one. Leave that class out."
-            )
-    answered = _out_of_fold(batch, targets, classification, folds, n_jobs)
+    model = usual_model(targets, n_jobs).fit(batch, targets)
+    answered = _answers(model, batch, held_out=True)
     points, near = _map(batch, n_jobs)
     seen = [
         _seen(_name(batch[place], number, names), answered[place], targets[place], near[place])
         for place, number in enumerate(chosen.tolist())
     ]
     score = _score(answered, targets, classification)
-    return Exploration(name, len(graphs), list(map(str, labels)), points, seen, score, folds)
+    return Exploration(name, len(graphs), list(map(str, labels)), points, seen, score)
 
 
 def usual_model(y: np.ndarray, n_jobs: int | None = None) -> GraphClassifier | GraphRegressor:
@@ -295,20 +285,24 @@ class _Answer:
         return self.probability is not None
 
 
-def _answers(model: Any, graphs: Any) -> list[_Answer]:
-    whys = explain(model, graphs)
+def _answers(model: Any, graphs: Any, held_out: bool = False) -> list[_Answer]:
+    """Predict and explain graphs; with ``held_out`` by the models without each of them."""
     graphs = model.count(graphs)
+    whys = explain(model, graphs, held_out=held_out)
     doubts = [each.vertices for each in explain(model, graphs, of="uncertainty")]
+    intervals: list[Any] = [None] * len(whys)
     if is_classifier(model):
-        sure = model.predict_proba(graphs).max(axis=1).tolist()
+        shares = model.held_out_ if held_out else model.predict_proba(graphs)
+        sure = shares.max(axis=1).tolist()
         said: list[Any] = [why.prediction for why in whys]
-        intervals: list[Any] = [None] * len(whys)
     else:
-        sure, intervals = [None] * len(whys), [None] * len(whys)
-        said = np.asarray(model.predict(graphs)).reshape(len(whys), -1)[:, 0].tolist()
+        sure = [None] * len(whys)
+        fitted = np.asarray(model.predict(graphs)).reshape(len(whys), -1)[:, 0]
+        values = model.held_out_.reshape(len(whys), -1)[:, 0] if held_out else fitted
+        said = values.tolist()
         if model.n_graphs_ >= COVERAGE / (1 - COVERAGE):
             bounds = [
-                np.asarray(part).reshape(len(whys), -1)[:, 0].tolist()
+                (values + np.asarray(part).reshape(len(whys), -1)[:, 0] - fitted).tolist()
                 for part in model.predict_interval(graphs, COVERAGE)
             ]
             intervals = list(zip(*bounds, strict=True))
@@ -348,32 +342,6 @@ def _plain_target(truth: Any, classification: bool) -> Any:
             f"The model predicts numbers, but a target is {str(truth)!r}. Choose another column of "
             "targets, or none."
         ) from None
-
-
-def _out_of_fold(
-    batch: GraphBatch, y: np.ndarray, classification: bool, folds: int, n_jobs: int | None
-) -> list[_Answer]:
-    """Predict each graph with a model that was not fitted to it."""
-    rng = np.random.default_rng(0)
-    parts = (
-        stratified_folds(np.unique(y, return_inverse=True)[1], folds, rng)
-        if classification
-        else random_folds(len(batch), folds, rng)
-    )
-    found: list[Any] = [None] * len(batch)
-    for fold in range(folds):
-        train, test = train_and_test(parts, fold)
-        model = usual_model(y, n_jobs)
-        if len(train) < model.cv:
-            raise InvalidParameterError(
-                "explore predicts each graph by a model of the others, which needs at least "
-                f"{model.cv} graphs; {len(batch)} graphs in {folds} folds leave {len(train)}. Add "
-                "graphs, or leave out the target."
-            )
-        model.fit(batch[train], y[train])
-        for place, said in zip(test.tolist(), _answers(model, batch[test]), strict=True):
-            found[place] = said
-    return found
 
 
 def _score(answered: list[_Answer], y: np.ndarray, classification: bool) -> float:
@@ -426,6 +394,7 @@ def _seen(name: str, said: _Answer, truth: Any, neighbours: list[Neighbour]) -> 
         decision=round(sign * why.decision, 6),
         right=bool(why.prediction == truth) if classification and truth is not None else None,
         unknown=round(why.unknown, 4),
+        in_training=why.in_training,
         probability=None if said.probability is None else round(said.probability, 4),
         interval=said.interval and (_short(said.interval[0]), _short(said.interval[1])),
         doubts=_per_cents(said.doubts),

@@ -445,6 +445,23 @@ def repeated(level: Counts) -> tuple[np.ndarray, np.ndarray]:
     return np.repeat(level.hashes, counts), times
 
 
+def by_pattern(parts: Sequence[np.ndarray], levels: Sequence[Counts], how: str) -> list[np.ndarray]:
+    """Return one value for each pattern of a graph from one for each of its mapped features.
+
+    The map "intersection" makes c features of a count of c; others keep the patterns.
+    """
+    if how != "intersection":
+        return list(parts)
+    return [
+        np.bincount(
+            np.repeat(np.arange(len(level.hashes)), level.counts.astype(np.int64)),
+            part,
+            len(level.hashes),
+        )
+        for part, level in zip(parts, levels, strict=True)
+    ]
+
+
 def expanded_hashes(hashes: np.ndarray, times: np.ndarray) -> np.ndarray:
     """Return a hash for "occurs at least ``times`` times", the hash itself for one."""
     with np.errstate(over="ignore"):

@@ -41,8 +41,8 @@ def explore_page(found: Exploration, links: Links = ()) -> str:
         f"contribute to the prediction.{sampled}"
     )
     about = (
-        f"Predictions and explanations come from {found.folds}-fold cross-validation of a sum of "
-        "kernels; both are sums over patterns."
+        "Predictions and explanations are those of a weighted sum of kernels without the graph and "
+        "its copies; both are sums over patterns. Weights and alpha saw all graphs."
     )
     if score is None:
         title = f"{graphs} by similarity"

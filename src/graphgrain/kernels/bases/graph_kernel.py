@@ -102,6 +102,8 @@ class GraphKernel(GraphTransformer, ABC, auto_wrap_output_keys=("transform",)):
     n_jobs: int | None = parameter(JOBS, default=None)
     verbose: int = parameter(VERBOSITY, default=0)
 
+    #: Whether similarities, other than dot products, are promised to be from 0 to 1.
+    unit_similarities: ClassVar[bool] = False
     #: Parameters that only affect how extracted features are used. Kernels that differ in no
     #: other parameters can share the extraction.
     parameters_after_counting: ClassVar[frozenset[str]] = OUTPUT_PARAMETERS | {"similarity"}

@@ -69,7 +69,8 @@ function reasons(graph) {
   at("verdict").replaceChildren(...parts);
   const unknown = graph.unknown ? ` ${(100 * graph.unknown).toFixed(0)} % of its patterns are unknown to the model.` : "";
   const decision = several ? "the decision" : "the prediction on the training scale";
-  at("note").textContent = `The fragments sum to ${decision}: ${signed(graph.decision)}.${unknown}`;
+  const fitted = graph.in_training ? " The model was trained on this graph: its decision is fitted, not predicted." : "";
+  at("note").textContent = `The fragments sum to ${decision}: ${signed(graph.decision)}.${unknown}${fitted}`;
   const largest = Math.max(...graph.fragments.map(([, adds]) => Math.abs(adds)), 1e-12);
   at("fragments").tBodies[0].replaceChildren(...graph.fragments.map(([name, adds, vertices]) => {
     const width = (50 * Math.abs(adds)) / largest;
