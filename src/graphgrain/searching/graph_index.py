@@ -338,6 +338,12 @@ class GraphIndex:
         """Names of the stored columns."""
         return self._snapshot.column_names
 
+    @property
+    def label_options(self) -> dict[str, bool] | None:
+        """Options of labels that the molecules were read with; None for other graphs."""
+        molecules = self._snapshot.settings.molecules
+        return None if molecules is None else {name: bool(used) for name, used in molecules.items()}
+
     def columns(self, ids: Sequence[Any] | None = None) -> dict[str, np.ndarray]:
         """Return the stored columns of the graphs with the given ids, by default of all graphs."""
         return self._snapshot.columns(self._positions(ids))

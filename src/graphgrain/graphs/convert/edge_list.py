@@ -10,6 +10,7 @@ import numpy as np
 
 from ...errors import InvalidGraphError, InvalidParameterError
 from ..batch import GraphBatch
+from ..tables import items_of, read_table
 from .parts import (
     as_columns,
     check_direction,
@@ -40,10 +41,10 @@ def from_edge_list(
 
     Parameters
     ----------
-    edges : DataFrame, dictionary of columns, or list of pairs
+    edges : table (a data frame, a dictionary of columns), or list of pairs
         One row per edge, with the names of its two vertices in the columns ``source`` and
         ``target``. Names are integers or strings.
-    vertices : DataFrame, dictionary of columns, or dictionary from vertex to label, optional
+    vertices : table, or dictionary from vertex to label, optional
         One row per vertex, with its name in the column ``vertex``. Needed for labels, attributes
         and isolated vertices.
     graph : str, optional
@@ -129,13 +130,14 @@ def from_edge_list(
     return requested(batch, attributes is not None or numbers is not None)
 
 
-def _edge_table(edges: Any, source: str, target: str) -> Any:
-    if _is_table(edges):
-        return edges
+def _edge_table(edges: Any, source: str, target: str) -> dict[str, Any]:
+    table = read_table(edges)
+    if table is not None:
+        return table
     if isinstance(edges, str | bytes | Mapping) or not isinstance(edges, Iterable):
         raise InvalidGraphError(
-            "Edges are expected as a DataFrame, a dictionary of columns or a list of pairs; got "
-            f"{shown(edges)}."
+            "Edges are expected as a table (a data frame, a dictionary of columns) or a list of "
+            f"pairs; got {shown(edges)}."
         )
     rows = list(edges)
     for number, row in enumerate(rows):
@@ -147,38 +149,24 @@ def _edge_table(edges: Any, source: str, target: str) -> Any:
     return {source: [row[0] for row in rows], target: [row[1] for row in rows]}
 
 
-def _vertex_table(vertices: Any, vertex: str, label: str | None) -> Any:
-    if vertices is None or _is_table(vertices):
-        return vertices
+def _vertex_table(vertices: Any, vertex: str, label: str | None) -> dict[str, Any] | None:
+    table = None if vertices is None else read_table(vertices)
+    if vertices is None or table is not None:
+        return table
     if not isinstance(vertices, Mapping):
         raise InvalidGraphError(
-            "Vertices are expected as a DataFrame, a dictionary of columns or a dictionary from "
-            f"vertex to label; got {shown(vertices)}."
+            "Vertices are expected as a table (a data frame, a dictionary of columns) or a "
+            f"dictionary from vertex to label; got {shown(vertices)}."
         )
     return {vertex: list(vertices), label or "label": list(vertices.values())}
 
 
-def _is_table(x: Any) -> bool:
-    """Return whether ``x`` is a data frame or a dictionary of columns."""
-    if isinstance(x, Mapping):
-        return bool(x) and all(map(is_sequence, x.values()))
-    return hasattr(x, "columns") and hasattr(x, "__getitem__")
-
-
-def _column(table: Any, name: str, what: str) -> list[Any]:
-    there = list(table) if isinstance(table, Mapping) else list(table.columns)
-    if name not in there:
+def _column(table: dict[str, Any], name: str, what: str) -> list[Any]:
+    if name not in table:
         raise InvalidParameterError(
-            f"The table of {what} has no column {name!r}; it has {there}. Name the right one."
+            f"The table of {what} has no column {name!r}; it has {list(table)}. Name the right one."
         )
-    values = table[name]
-    values = values.tolist() if hasattr(values, "tolist") else list(values)
-    rows = len(table[there[0]])
-    if len(values) != rows:
-        raise InvalidGraphError(
-            f"The columns of the table of {what} must be of one length; {name!r} has "
-            f"{len(values)} rows, {there[0]!r} has {rows}."
-        )
+    values = items_of(table[name])
     return [value.item() if isinstance(value, np.generic) else value for value in values]
 
 

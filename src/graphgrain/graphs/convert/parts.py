@@ -295,12 +295,6 @@ def requested(graphs: GraphBatch, attributes: bool) -> GraphBatch:
 READ_WEIGHTS = "edge_attributes='weight' reads weights"
 
 
-def weights_read(edge_label: str | None, edge_attributes: str | Sequence[str] | None) -> bool:
-    """Return whether the caller requested the attribute ``"weight"``."""
-    names = [edge_attributes] if isinstance(edge_attributes, str) else edge_attributes or ()
-    return "weight" in (edge_label, *names)
-
-
 def is_from(x: Any, package: str) -> bool:
     """Return whether an object's class is from a package, without importing the package."""
     return any(kind.__module__.split(".")[0] == package for kind in type(x).__mro__)
