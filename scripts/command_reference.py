@@ -42,7 +42,6 @@ aniline,Nc1ccccc1,-0.41,yes
 """
 FITTED = "fit molecules.csv --target solubility -o model.ggm"
 INDEX = "index drugs -o drugs.ggi"
-RESULTS = "evaluate drugs -k vertex-histogram --repeats 1 -r results.jsonl"
 #: For each command, the commands to run first and the example whose output is shown.
 SHOWN: dict[str, tuple[tuple[str, ...], str]] = {
     "demo": ((), "demo --drug morphine"),
@@ -53,12 +52,11 @@ SHOWN: dict[str, tuple[tuple[str, ...], str]] = {
     "search": ((INDEX,), 'search drugs.ggi "CC(=O)Oc1ccccc1C(=O)O" -n 3'),
     "cluster": ((INDEX,), "cluster drugs.ggi --min-similarity 0.5"),
     "pairs": ((INDEX,), "pairs drugs.ggi --min-similarity 0.95"),
-    "evaluate": ((), "evaluate drugs --kernel vertex-histogram,edge-histogram --repeats 1"),
+    "evaluate": ((), "evaluate drugs --kernel vertex-histogram,edge-histogram"),
     "fit": ((), "fit molecules.csv --target solubility -o model.ggm"),
     "predict": ((FITTED,), "predict model.ggm molecules.csv -o out.csv"),
     "explain": ((), "explain drugs --row 222"),
     "explore": ((), "explore drugs -o drugs.html"),
-    "report": ((RESULTS,), "report results.jsonl -o report.html"),
 }
 #: Options for reading DATA.
 READING = [item.name for item in fields(Reading)]

@@ -121,6 +121,7 @@ def test_tables_and_figures(toy, capsys):
     assert "| data set |" in capsys.readouterr().out
 
 
+@pytest.mark.slow
 def test_the_page_and_its_figures(toy):
     call(toy, "table2", "-k", "tree++,wl")
     call(toy, "page", "-o", "page.html", "--figures", "drawn")
@@ -130,6 +131,7 @@ def test_the_page_and_its_figures(toy):
         assert words in text
 
 
+@pytest.mark.slow
 def test_the_league_stops_what_takes_too_long(toy, capsys):
     limits = ("--time-limit", "20", "--memory-limit", "4", "--figures", "drawn")
     values = call(toy, "league", "-k", "wl,vertex-histogram,self-tuned", *limits)
