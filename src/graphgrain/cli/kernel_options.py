@@ -12,16 +12,13 @@ from ..errors import InvalidParameterError
 from ..kernels.bases.graph_kernel import OUTPUT_PARAMETERS
 from ..kernels.registry import KERNELS
 from ..parameters import check_parameters
-from .options import (
-    listed,
-    nearest,
-)
+from .options import listed, nearest
 
 
-def check_kernel(
-    kernel: str, parameters: Sequence[str] | None = None, beside: Sequence[str] = ()
-) -> None:
-    """Raise an error if there is no such kernel, or if a ``name=value`` parameter is invalid.
+def chosen_kernel(
+    kernel: str, parameters: Sequence[str] | None, beside: Sequence[str] = (), **more: Any
+) -> Any:
+    """Return a kernel; parameters not set by ``--set`` have their defaults.
 
     ``beside`` lists further valid names for the error message.
     """
@@ -31,13 +28,9 @@ def check_kernel(
             f"There is no kernel {kernel!r}. {nearest(kernel, names)}The kernels are "
             f"{', '.join(names)}."
         )
-    check_parameters(KERNELS[kernel].kernel(**given(kernel, parameters)))
-
-
-def chosen_kernel(kernel: str, parameters: Sequence[str] | None, **more: Any) -> Any:
-    """Return a kernel; parameters not set by ``--set`` have their defaults."""
-    check_kernel(kernel, parameters)
-    return KERNELS[kernel].kernel(**given(kernel, parameters), **more)
+    estimator = KERNELS[kernel].kernel(**given(kernel, parameters), **more)
+    check_parameters(estimator)
+    return estimator
 
 
 def given(kernel: str, parameters: Sequence[str] | None) -> dict[str, Any]:
