@@ -10,6 +10,8 @@ from types import SimpleNamespace
 
 import numba
 import numpy as np
+import pytest
+from filelock import FileLock, Timeout
 from threadpoolctl import threadpool_info, threadpool_limits
 
 import graphgrain as gg
@@ -34,6 +36,7 @@ def output(script: str, **environment: str) -> str:
     ).stdout
 
 
+@pytest.mark.slow
 def test_read_only_installation_without_a_home():
     use = """
 import numpy as np, graphgrain as gg
@@ -70,6 +73,7 @@ print(listener.seen, flush=True)
 """
 
 
+@pytest.mark.slow
 def test_processes_that_start_together_compile_once(tmp_path):
     environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)}
     running = [
@@ -87,6 +91,31 @@ def test_processes_that_start_together_compile_once(tmp_path):
     counts = [int(process.communicate(timeout=300)[0]) for process in running]
     assert all(process.returncode == 0 for process in running)
     assert sum(counts) == len(list(tmp_path.rglob("*.nbc"))) > 0
+
+
+def test_the_lock_of_a_module(tmp_path):
+    path = tmp_path / "module.lock"
+
+    def is_free() -> bool:
+        try:
+            with FileLock(path, timeout=0):
+                return True
+        except Timeout:
+            return False
+
+    def interrupted() -> None:
+        with compiling._held(str(path)):
+            with compiling._held(str(path)):  # a function that calls one of its module
+                assert not is_free()
+            assert not is_free()
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        interrupted()
+    assert is_free()
+    assert compiling._holding == set()
+    with compiling._held(str(tmp_path / "nowhere" / "module.lock")):
+        pass  # without a lock, as Numba does
 
 
 def test_one_thread_is_one_core(monkeypatch):
