@@ -84,6 +84,18 @@ def test_numbers_with_their_intervals_and_neighbours(folder):
     assert [row["nearest"] for row in said] == smiles
     assert [float(row["similarity"]) for row in said] == [1.0, 1.0, 1.0]
     assert [float(row["unseen"]) for row in said] == [0.0, 0.0, 0.0]
+    assert {row["in_training"] for row in said} == {"True"}
+
+
+def test_what_the_model_does_not_know_is_said(folder):
+    (folder / "far.smi").write_text("[Na+].[Cl-] salt\nCl[Pt](Cl)(N)N cisplatin\nCCCO propanol\n")
+    call("predict", folder / "mass.ggm", folder / "far.smi", "-o", folder / "far.csv")
+    *far, near = table(folder / "far.csv")
+    domain = gg.load_model(folder / "mass.ggm").domain(["[Na+].[Cl-]", "Cl[Pt](Cl)(N)N", "CCCO"])
+    for row, similarity in zip(far, domain["similarity"], strict=False):
+        assert (row["in_domain"], row["in_training"]) == ("False", "False")
+        assert f"similarity {similarity:.2f} to the nearest training molecule" in row["reason"]
+    assert (near["in_domain"], near["in_training"], near["reason"]) == ("True", "True", "")
 
 
 @pytest.mark.parametrize("share", ["0", "1", "-0.5", "nan"])
