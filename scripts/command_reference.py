@@ -111,6 +111,8 @@ def masked(text: str) -> str:
     text = re.sub(r"\b\d+(\.\d+)? (s|ms|MB|MiB|KiB|us)\b", r"... \2", text)
     lines = []
     for line in text.splitlines():
+        if line.startswith("graphgrain: compiling"):
+            continue
         # The last columns of a table of results are time and memory.
         lines.append(re.sub(r"(\s\d+\s+)\d+\.\d\d(\s+)\d+$", r"\1...\2...", line.rstrip()))
     return "\n".join(lines).strip("\n")
@@ -165,8 +167,8 @@ def _words(parameter: Any) -> str:
 HEAD = """# Command-line reference
 
 All commands with their options and examples, as shown by `graphgrain COMMAND --help`. Short options
-have the same meaning in all commands: `-o` output, `-r` results file, `-k` kernel, `-d` data sets,
-`-n` number of results, `-j` threads or processes, `-q` no progress bar.
+have the same meaning in all commands: `-o` output, `-k` kernel, `-n` number of results, `-j` number
+of threads or processes, `-q` no progress bar.
 
 DATA is a file, a folder, a name of the TU collection or `drugs`. The folder of an output file must
 exist; `-` is standard output. `--json` prints machine-readable output. Exit codes: 0 success, 2

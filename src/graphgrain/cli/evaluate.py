@@ -123,14 +123,14 @@ def _model(
     from ..evaluation.evaluate import MODEL
     from ..learning.classifier import GraphClassifier
     from ..learning.regressor import GraphRegressor
-    from .kernel_options import given, kernel_grid
+    from .kernel_options import chosen_kernel, given
     from .loading import note_ignored_attributes
 
     if name == MODEL:
         if descriptors is None:
             return name
         return (GraphClassifier if classes else GraphRegressor)(descriptors=descriptors)
-    kernel_grid(name, parameters, beside=(MODEL,))
+    chosen_kernel(name, parameters, beside=(MODEL,))
     entry = candidates(name).with_parameters(**given(name, parameters))
     note_ignored_attributes(loaded, [entry.kernel(**entry.settings[0])])
     return entry

@@ -62,7 +62,8 @@ def from_edge_list(
     Returns
     -------
     graphs : GraphBatch
-        Graphs in ascending order of the column ``graph``, as in pandas' ``groupby``. The vertices
+        Graphs in ascending order of the column ``graph``, as in pandas' ``groupby``; its values
+        are their column ``"id"``. The vertices
         of a graph are in the order of ``vertices`` or, without that table, in ascending order of
         their names.
 
@@ -95,23 +96,10 @@ def from_edge_list(
         order = sorted(range(len(names)), key=owners.__getitem__)
         known = [(owners[row], names[row]) for row in order]
 
-    # A vertex is a pair (graph, name).
-    position = {key: place for place, key in enumerate(known)}
-    if len(position) != len(known):
-        twice = next(key for key, count in Counter(known).items() if count > 1)
-        raise InvalidGraphError(
-            f"A vertex must be listed once in its graph; {twice[1]!r} is listed more than once."
-        )
-    for row, ends_of_row in enumerate(zip(sources, targets, strict=True)):
-        for key in ends_of_row:
-            if key not in position:
-                raise InvalidGraphError(
-                    f"Every end of an edge must be a vertex of its graph; {key[1]!r} in row {row} "
-                    "of the edges is not in the table of vertices."
-                )
-    pairs = [(position[u], position[v]) for u, v in zip(sources, targets, strict=True)]
+    pairs = _numbered(known, list(zip(sources, targets, strict=True)))
     count = Counter(key[0] for key in known)
-    sizes = [count[key] for key in sorted({*count, *owner})] or [0] * (graph is None)
+    ids = sorted({*count, *owner})
+    sizes = [count[key] for key in ids] or [0] * (graph is None)
 
     labels = None
     if vertices is not None and label is not None and (label != "label" or label in vertices):
@@ -127,7 +115,29 @@ def from_edge_list(
         warn_about_ignored(shown_directions(counts, arcs, free))
     is_arc = free if direction == "vertices" else None
     batch = with_arcs(is_arc, counts, arcs, labels, edge_labels, attributes, numbers)
+    if graph is not None:
+        batch = batch.with_columns({"id": ids})
     return requested(batch, attributes is not None or numbers is not None)
+
+
+def _numbered(
+    vertices: Sequence[tuple[Any, Any]], edges: Sequence[tuple[Any, Any]]
+) -> list[tuple[int, int]]:
+    """Return the edges as pairs of vertex numbers; a vertex is a pair (graph, name)."""
+    position = {key: number for number, key in enumerate(vertices)}
+    if len(position) != len(vertices):
+        twice = next(key for key, count in Counter(vertices).items() if count > 1)
+        raise InvalidGraphError(
+            f"A vertex must be listed once in its graph; {twice[1]!r} is listed more than once."
+        )
+    for row, ends in enumerate(edges):
+        for key in ends:
+            if key not in position:
+                raise InvalidGraphError(
+                    f"Every end of an edge must be a vertex of its graph; {key[1]!r} in row {row} "
+                    "of the edges is not in the table of vertices."
+                )
+    return [(position[u], position[v]) for u, v in edges]
 
 
 def _edge_table(edges: Any, source: str, target: str) -> dict[str, Any]:
