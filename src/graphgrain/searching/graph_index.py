@@ -349,9 +349,13 @@ class GraphIndex:
         return self._snapshot.columns(self._positions(ids))
 
     def graphs(self, ids: Sequence[Any] | None = None) -> GraphBatch:
-        """Return the graphs with the given ids, by default all graphs."""
+        """Return the graphs with the given ids and their columns, by default all graphs."""
         self._check_kernel("graphs")
-        return self._snapshot.graphs(self._positions(ids))
+        positions = self._positions(ids)
+        columns = {"id": as_array(self._snapshot.ids(positions))}
+        return self._snapshot.graphs(positions).with_columns(
+            columns | self._snapshot.columns(positions)
+        )
 
     def nbytes(self) -> int:
         """Return the size in bytes, on disk or in memory."""
@@ -893,7 +897,12 @@ def pieces_of(
                 raise InvalidParameterError(
                     f"A column needs a value for each graph; {name!r} has {len(column)}."
                 )
-        table = chunk.columns | {name: column[begin:end] for name, column in arrays.items()}
+        table = (
+            {  # molecules that were given as RDKit's are stored as graphs alone
+                name: column for name, column in chunk.columns.items() if name != "molecule"
+            }
+            | {name: column[begin:end] for name, column in arrays.items()}
+        )
         for name, column in table.items():
             if getattr(column, "ndim", 1) > 1:  # a stream may hold lists
                 table[name] = as_array(column.tolist())
