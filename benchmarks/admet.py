@@ -15,9 +15,10 @@ from __future__ import annotations
 
 import csv
 
+from experiments.markdown import records_file
+from experiments.peers import COUNTS, FOREST, MAPLIGHT, Method, ours
+
 from .molecules import Task, chosen, execute, given_task, molecules_folder, parser, read_set
-from .peers import COUNTS, FOREST, MAPLIGHT, Method, ours
-from .tables import records_file
 
 
 def measures() -> dict[str, str]:

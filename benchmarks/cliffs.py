@@ -6,7 +6,7 @@ MoleculeACE considers two molecules similar if one of three similarities is at l
 of ECFP4 (1,024 bits), Tanimoto of ECFP4 of their generic scaffolds, or 1 minus the Levenshtein
 distance of their SMILES divided by the length of the longer one. Similar molecules are a cliff if
 their activities (the ratio of the larger to the smaller concentration, as floating-point numbers)
-differ more than tenfold. ``gg.cliffs`` gets the pairs and the activities; ``counts > 0`` is
+differ more than tenfold. The molecules of such pairs, duplicates apart, are
 compared with the labels ``cliff_mol`` of the data sets. The last column uses pairs by the min-max
 similarity of Tree++ instead. ``--explain`` lists each molecule that only one of the two labels,
 with the pairs closest to both thresholds.
@@ -25,7 +25,8 @@ from typing import Any
 import numpy as np
 
 import graphgrain as gg
-from graphgrain.searching import Pairs
+from graphgrain.searching.activity_cliffs import Cliffs, cliffs_among, numbers_of
+from graphgrain.searching.similar_pairs import Pairs
 
 from .moleculeace import set_names
 from .molecules import molecules_folder
@@ -110,6 +111,11 @@ def smiles_pairs(smiles: list[str], amounts: np.ndarray) -> np.ndarray:
     return np.array(found, dtype=np.int64).reshape(-1, 2)
 
 
+def members(cliffs: Cliffs, count: int) -> np.ndarray:
+    """Return whether each molecule is part of a cliff."""
+    return np.isin(np.arange(count), np.concatenate(cliffs[:2]))
+
+
 def marks(path: Path, explain: bool) -> tuple[int, int, int, int, int, int]:
     """Count molecules, their labels, ours, agreement, and ours with Tree++ similarities."""
     from rdkit import Chem
@@ -118,14 +124,15 @@ def marks(path: Path, explain: bool) -> tuple[int, int, int, int, int, int]:
     smiles, y, amounts = columns["smiles"].tolist(), columns["y"], columns["exp_mean [nM]"]
     molecules = [Chem.MolFromSmiles(text) for text in smiles]
     both = [bits_of(molecules), bits_of([skeleton(molecule) for molecule in molecules])]
-    similar = np.concatenate([*map(tanimoto_pairs, both), smiles_pairs(smiles, amounts)])
-    pairs = np.unique(similar, axis=0)
+    alike = np.concatenate([*map(tanimoto_pairs, both), smiles_pairs(smiles, amounts)])
+    pairs = np.unique(alike, axis=0)
     pairs = pairs[fold(*amounts[pairs.T]) > TENFOLD]
-    given = Pairs(pairs[:, 0], pairs[:, 1], np.full(len(pairs), LEAST))
+    similar = Pairs(pairs[:, 0], pairs[:, 1], np.full(len(pairs), LEAST))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        ours = gg.cliffs(graphs, y, min_difference=TENFOLD_LOG, similar=given).counts > 0
-        tree = gg.cliffs(graphs, y, LEAST, TENFOLD_LOG).counts > 0
+        values = numbers_of(graphs, len(graphs), y)
+        ours = members(cliffs_among(similar, graphs, values, TENFOLD_LOG), len(graphs))
+        tree = members(gg.pairs(graphs, LEAST, y=y, min_difference=TENFOLD_LOG), len(graphs))
     theirs = columns["cliff_mol"] == 1
     if explain:
         for molecule in np.flatnonzero(theirs != ours).tolist():

@@ -16,11 +16,11 @@ from rich.console import Console
 from rich.table import Table
 
 import graphgrain as gg
-from graphgrain.evaluation.svm import split_answers
+from experiments.data import load_with_classes
+from experiments.protocol import classes_of
+from experiments.svm import split_answers
 from graphgrain.learning.folds import stratified_folds, train_and_test
-from graphgrain.learning.selection import classes_of
 
-from .data import load_with_classes
 from .stages import best_of_each
 
 GRID = (1, 10, 100, 1000)

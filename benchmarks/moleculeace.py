@@ -19,7 +19,9 @@ from pathlib import Path
 
 import numpy as np
 
-from graphgrain.evaluation.records import ResultsFile
+from experiments.markdown import better_on, comparison_words, markdown, records_file
+from experiments.peers import BITS_SVM, COUNTS, FOREST, MAPLIGHT, Method, ours
+from experiments.records import Records
 
 from .molecules import (
     MoleculeSet,
@@ -34,8 +36,6 @@ from .molecules import (
     read_set,
     wanted_methods,
 )
-from .peers import BITS_SVM, COUNTS, FOREST, MAPLIGHT, Method, ours
-from .tables import better_on, comparison_words, markdown, records_file
 
 PUBLISHED_BEST = ("SVM", "ECFP")
 #: Mean RMSE over the 30 sets as reported by newer publications.
@@ -77,7 +77,7 @@ def published(folder: Path) -> dict[str, dict[str, tuple[float, float]]]:
     return table
 
 
-def cliffs_report(folder: Path, tasks: list[Task], wanted: list[Method], file: ResultsFile) -> str:
+def cliffs_report(folder: Path, tasks: list[Task], wanted: list[Method], file: Records) -> str:
     """Return a table of means over the data sets, with published results."""
     found: dict[str, dict[str, tuple[float, float]]] = {}
     for method, own in collected(tasks, wanted, file).items():

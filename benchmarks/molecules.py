@@ -17,26 +17,16 @@ import sys
 import time
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from hashlib import sha256
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
-from graphgrain.evaluation.records import (
-    ResultsFile,
-    identity_key,
-    now,
-    numbers,
-    results_kind,
-    versions,
-)
-
-from .data import folder
-from .peers import Method
-from .tables import (
+from experiments.data import folder
+from experiments.markdown import (
     average_ranks,
     better_on,
     comparison_words,
@@ -44,20 +34,12 @@ from .tables import (
     markdown,
     write_between,
 )
+from experiments.peers import Method
+from experiments.records import Records, identity, versions
 
 # ---------------------------------------------------------------- records
 
 
-def all_versions() -> dict[str, str]:
-    """Return the versions of the software that results, also those of peers, depend on."""
-    found = dict(versions())
-    for name in ("rdkit", "catboost"):
-        with suppress(PackageNotFoundError):
-            found[name] = version(name)
-    return found
-
-
-@results_kind
 @dataclass(frozen=True, kw_only=True)
 class PredictionRecord:
     """Predictions of a method for the test part of a task.
@@ -81,14 +63,7 @@ class PredictionRecord:
         Settings selected on the training molecules.
     seconds : float
         Time for training and prediction.
-    versions : dict
-    time : str
     """
-
-    kind: ClassVar[str] = "prediction"
-    identity: ClassVar[tuple[str, ...]] = (
-        *("dataset", "fingerprint", "split", "method", "variant", "seed"),
-    )
 
     dataset: str
     fingerprint: str
@@ -104,16 +79,15 @@ class PredictionRecord:
     low: list[float] = field(default_factory=list)
     high: list[float] = field(default_factory=list)
     chosen: list[str] = field(default_factory=list)
-    versions: dict[str, str] = field(default_factory=all_versions)
-    time: str = field(default_factory=now)
 
-    def problem(self) -> str:
-        """Return a description of the inconsistency of the record; empty if it is valid."""
-        columns: list[list[Any]] = [self.test, self.truth, self.predictions]
-        columns += [column for column in (self.std, self.low, self.high) if column]
-        if not numbers(columns) or len({len(column) for column in columns}) != 1:
-            return "test, truth and predictions must hold a number for each test molecule"
-        return ""
+
+def all_versions() -> dict[str, str]:
+    """Return the versions of the software that results, also those of peers, depend on."""
+    found = dict(versions())
+    for name in ("rdkit", "catboost"):
+        with suppress(PackageNotFoundError):
+            found[name] = version(name)
+    return found
 
 
 # ---------------------------------------------------------------- tasks
@@ -220,6 +194,10 @@ class Task:
             "variant": method.variant,
             "seed": seed,
         }
+
+    def is_stored(self, method: Method, seed: int, results: Records) -> bool:
+        """Return whether there is a record of a method on this task."""
+        return identity({"kind": "prediction", **self.identity(method, seed)}) in results
 
 
 def given_task(data: MoleculeSet, measure: str) -> Task:
@@ -353,7 +331,7 @@ def run(
     tasks: Iterable[Task],
     methods: Sequence[Method],
     seeds: int,
-    results: ResultsFile,
+    results: Records,
     n_jobs: int | None = 1,
     say: Callable[[str], None] = _say,
     sure: bool = False,
@@ -369,11 +347,10 @@ def run(
     for number, task in enumerate(tasks):
         for method in methods:
             for seed in range(seeds if method.seeded else 1):
-                identity = task.identity(method, seed)
-                if identity_key("prediction", identity) in results:
+                if task.is_stored(method, seed, results):
                     continue
-                record = _trained(task, method, seed, identity, n_jobs, sure)
-                results.append(record)
+                record = _trained(task, method, seed, n_jobs, sure)
+                results.append({"kind": "prediction", **asdict(record), "versions": all_versions()})
                 measure = MEASURES[task.measure]
                 value = measure.of(np.array(record.truth), np.array(record.predictions))
                 say(
@@ -383,7 +360,7 @@ def run(
 
 
 def _trained(
-    task: Task, method: Method, seed: int, identity: dict[str, Any], n_jobs: int | None, sure: bool
+    task: Task, method: Method, seed: int, n_jobs: int | None, sure: bool
 ) -> PredictionRecord:
     start = time.perf_counter()
     smiles, y = task.data.smiles, task.data.y
@@ -398,7 +375,7 @@ def _trained(
     else:
         predictions = answers(model, tested)
     return PredictionRecord(
-        **identity,
+        **task.identity(method, seed),
         test=task.test.tolist(),
         truth=y[task.test].tolist(),
         predictions=_plain(predictions),
@@ -435,12 +412,14 @@ def _chosen(model: Any) -> list[str]:
 
 
 def collected(
-    tasks: Sequence[Task], methods: Sequence[Method], results: ResultsFile
+    tasks: Sequence[Task], methods: Sequence[Method], results: Records
 ) -> dict[str, dict[str, list[PredictionRecord]]]:
     """Return the existing records of all seeds, by method and task."""
     known: dict[tuple[Any, ...], list[PredictionRecord]] = {}
-    for record in results.records:
-        if isinstance(record, PredictionRecord):
+    names = PredictionRecord.__dataclass_fields__
+    for stored in results.records:
+        if stored["kind"] == "prediction":
+            record = PredictionRecord(**{name: stored[name] for name in names if name in stored})
             key = (record.dataset, record.fingerprint, record.split, record.method, record.variant)
             known.setdefault(key, []).append(record)
     found: dict[str, dict[str, list[PredictionRecord]]] = {}
@@ -454,7 +433,7 @@ def collected(
 
 
 def results_of(
-    tasks: Sequence[Task], methods: Sequence[Method], file: ResultsFile
+    tasks: Sequence[Task], methods: Sequence[Method], file: Records
 ) -> dict[str, dict[str, Result]]:
     """Return results by method and table row, for rows with records of all their tasks."""
     found: dict[str, dict[str, Result]] = {}
@@ -479,7 +458,7 @@ def scores(
     }
 
 
-def report(tasks: Sequence[Task], methods: Sequence[Method], file: ResultsFile) -> str:
+def report(tasks: Sequence[Task], methods: Sequence[Method], file: Records) -> str:
     """Return Markdown tables: all methods on all tasks, ranks, and pairwise comparisons."""
     results = results_of(tasks, methods, file)
     if not results:
@@ -572,25 +551,25 @@ def execute(
     tasks: Sequence[Task],
     methods: Sequence[Method],
     page_mark: str,
-    more: Callable[[ResultsFile], str] = lambda file: "",
+    more: Callable[[Records], str] = lambda file: "",
 ) -> str:
     """Run missing experiments, then print the tables, or write them into a page."""
     methods = wanted_methods(options.methods, methods)
-    with ResultsFile(options.results) as file:
-        if not options.show:
-            run(tasks, methods, options.seeds, file, options.n_jobs)
-        text = (
-            as_json(tasks, methods, file)
-            if options.json
-            else (report(tasks, methods, file) + more(file))
-        )
+    file = Records(options.results)
+    if not options.show:
+        run(tasks, methods, options.seeds, file, options.n_jobs)
+    text = (
+        as_json(tasks, methods, file)
+        if options.json
+        else (report(tasks, methods, file) + more(file))
+    )
     if options.page is not None:
         write_between(options.page, page_mark, text)
     print(text)
     return text
 
 
-def as_json(tasks: Sequence[Task], methods: Sequence[Method], file: ResultsFile) -> str:
+def as_json(tasks: Sequence[Task], methods: Sequence[Method], file: Records) -> str:
     """Return all results as JSON."""
     found = results_of(tasks, methods, file)
     plain = {m: {row: vars(result) for row, result in own.items()} for m, own in found.items()}

@@ -18,7 +18,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from graphgrain.evaluation.records import ResultsFile
+from experiments.markdown import markdown, records_file, write_between
+from experiments.peers import FOREST, LOGISTIC, Method, ours
+from experiments.records import Records
 from graphgrain.evaluation.splits import scaffold_split
 
 from .data import molecule_file
@@ -34,8 +36,6 @@ from .molecules import (
     run,
     wanted_methods,
 )
-from .peers import FOREST, LOGISTIC, Method, ours
-from .tables import markdown, records_file, write_between
 
 #: Test ROC AUC from the Open Graph Benchmark's table, and of the best published kernel.
 PUBLISHED = {
@@ -81,7 +81,7 @@ def areas_of(records: list[PredictionRecord], parts: Parts) -> tuple[Result, Res
     )
 
 
-def table(task: Task, parts: Parts, wanted: list[Method], file: ResultsFile) -> str:
+def table(task: Task, parts: Parts, wanted: list[Method], file: Records) -> str:
     """Return a table of all methods on both parts, with the best of each part in bold."""
     found = {
         name: areas_of(own[task.name], parts)
@@ -120,10 +120,10 @@ def main(arguments: list[str] | None = None) -> str:
     parts = Parts.of(data)
     task = task_of(data, parts)
     wanted = wanted_methods(options.methods, methods())
-    with ResultsFile(options.results) as file:
-        if not options.show:
-            run([task], wanted, options.seeds, file, options.n_jobs)
-        text = table(task, parts, wanted, file)
+    file = Records(options.results)
+    if not options.show:
+        run([task], wanted, options.seeds, file, options.n_jobs)
+    text = table(task, parts, wanted, file)
     if options.page is not None:
         write_between(options.page, "molhiv", text)
     print(text)

@@ -14,6 +14,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from experiments.markdown import records_file
+from experiments.peers import COUNTS, FOREST, MAPLIGHT, Method, ours
 from graphgrain.evaluation.splits import SHARES, scaffold_split
 
 from .data import molecule_file
@@ -25,8 +27,6 @@ from .molecules import (
     parser,
     read_set,
 )
-from .peers import COUNTS, FOREST, MAPLIGHT, Method, ours
-from .tables import records_file
 
 #: Target and metric of each data set.
 SETS = {

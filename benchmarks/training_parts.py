@@ -5,29 +5,22 @@
     python -m benchmarks.training_parts --show --page docs/molecules-benchmarks.md
 
 The training part of each ADMET set is split by scaffold several times; every method trains on four
-fifths and predicts the rest. Compares inner folds of graphgrain drawn at random (the default) with
-``cv="scaffold"``, beside MapLight. By default sets of up to 2,500 training molecules are run.
+fifths and predicts the rest. By default sets of up to 2,500 training molecules are run.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
+from experiments.markdown import records_file
+from experiments.peers import MAPLIGHT, OURS_WITH
 from graphgrain.evaluation.splits import scaffold_split
 
 from .admet import measures, task_of
 from .molecules import Task, chosen, execute, parser
-from .peers import MAPLIGHT, OURS_WITH, Method
-from .tables import records_file
 
 #: Largest training part that is run by default.
 MOST = 2500
-
-SCAFFOLD_FOLDS = Method(
-    "graphgrain + descriptors (scaffold folds)",
-    lambda *about: OURS_WITH.make(*about).set_params(cv="scaffold"),
-    seeded=True,
-)
 
 
 def tasks_of(name: str, measure: str, draws: int) -> list[Task]:
@@ -52,7 +45,7 @@ def main(arguments: list[str] | None = None) -> str:
     small = [name for name in known if len(task_of(name, known[name]).train) <= MOST]
     wanted = chosen(options.datasets, list(known)) if options.datasets else small
     tasks = [task for name in wanted for task in tasks_of(name, known[name], options.draws)]
-    return execute(options, tasks, [OURS_WITH, SCAFFOLD_FOLDS, MAPLIGHT], "training-parts")
+    return execute(options, tasks, [OURS_WITH, MAPLIGHT], "training-parts")
 
 
 if __name__ == "__main__":

@@ -27,7 +27,9 @@ from typing import Any
 
 import numpy as np
 
-from graphgrain.evaluation.records import ResultsFile
+from experiments.markdown import better_on, comparison_words, markdown, records_file, write_between
+from experiments.peers import Method, MinMaxCounts, OnFeatures, ecfp4, graphgrain_estimator
+from experiments.records import Records
 
 from . import admet, moleculeace, splits
 from .molecules import (
@@ -40,8 +42,6 @@ from .molecules import (
     run,
     wanted_methods,
 )
-from .peers import Method, MinMaxCounts, OnFeatures, ecfp4, graphgrain_estimator
-from .tables import better_on, comparison_words, markdown, records_file, write_between
 
 COVERAGE = 0.9
 #: A standard normal variable is within +-NORMAL with probability 0.9.
@@ -151,14 +151,15 @@ PROCESS = Method("ECFP4 Gaussian process", lambda classes, seed, n_jobs: Tanimot
 FOREST = Method(
     "ECFP4 conformal forest",
     lambda classes, seed, n_jobs: ConformalForest(seed, n_jobs),
+    seeded=True,
 )
 
 
 def methods() -> list[Method]:
     """Return our methods, then the others. One seed is enough for many data sets."""
     return [
-        Method("graphgrain + descriptors", lambda c, seed, jobs: Ours(True, seed, jobs)),
-        Method("graphgrain", lambda c, seed, jobs: Ours(False, seed, jobs)),
+        Method("graphgrain + descriptors", lambda c, seed, jobs: Ours(True, seed, jobs), True),
+        Method("graphgrain", lambda c, seed, jobs: Ours(False, seed, jobs), True),
         PROCESS,
         FOREST,
     ]
@@ -211,13 +212,19 @@ def sureness(record: PredictionRecord) -> Sureness:
     )
 
 
-def report(tasks: Sequence[Task], wanted: Sequence[Method], file: ResultsFile) -> str:
+def mean_sureness(records: Sequence[PredictionRecord]) -> Sureness:
+    """Return the mean of each metric over the seeds."""
+    each = [vars(sureness(record)) for record in records]
+    return Sureness(**{name: float(np.mean([one[name] for one in each])) for name in each[0]})
+
+
+def report(tasks: Sequence[Task], wanted: Sequence[Method], file: Records) -> str:
     """Return a table for each kind of split, and pairwise comparisons."""
     records = collected(tasks, wanted, file)
     if not records:
         return "There is no result yet.\n"
     found = {
-        method: {name: sureness(own[name][0]) for name in own} for method, own in records.items()
+        method: {name: mean_sureness(own[name]) for name in own} for method, own in records.items()
     }
     kinds = {task.name: _kind(task) for task in tasks}
     parts = []
@@ -282,10 +289,10 @@ def main(arguments: list[str] | None = None) -> str:
     options: Any = made.parse_args(arguments)
     tasks = all_tasks(options.datasets, options.draws)
     wanted = wanted_methods(options.methods, methods())
-    with ResultsFile(options.results) as file:
-        if not options.show:
-            run(tasks, wanted, 1, file, options.n_jobs, sure=True)
-        text = report(tasks, wanted, file)
+    file = Records(options.results)
+    if not options.show:
+        run(tasks, wanted, options.seeds, file, options.n_jobs, sure=True)
+    text = report(tasks, wanted, file)
     if options.page is not None:
         write_between(options.page, "uncertainty", text)
     print(text)

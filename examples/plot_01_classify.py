@@ -26,9 +26,9 @@ print(train)
 # %%
 # Fit
 # ---
-# Path and tree depths, similarities, edge labels and the regularisation are selected by
-# cross-validation on the training graphs; the kernels that improve the score are added up.
-model = gg.GraphClassifier(max_level=3).fit(train, y_train)
+# Neighbourhoods, paths of neighbourhoods and pairs of labels, on several alphabets, are weighed by
+# marginal likelihood; the regularisation is chosen by leave-one-out.
+model = gg.GraphClassifier().fit(train, y_train)
 print("accuracy on the other half:", round(model.score(test, y_test), 3))
 for term in model.terms_:
     print(term)

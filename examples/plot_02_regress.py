@@ -25,8 +25,8 @@ target = mass / 100 - 0.5 * polar + rng.normal(0, 0.1, len(graphs))
 # %%
 # Out-of-fold predictions
 # -----------------------
-# The regressor selects its parameters within the training graphs of each fold.
-model = gg.GraphRegressor(max_level=1)
+# The regressor weighs its kernels within the training graphs of each fold.
+model = gg.GraphRegressor()
 predicted = cross_val_predict(model, graphs, target, cv=3)
 r2 = 1 - ((target - predicted) ** 2).sum() / ((target - target.mean()) ** 2).sum()
 print("R2:", round(float(r2), 3))

@@ -16,7 +16,7 @@ import matplotlib.pyplot as plt
 import graphgrain as gg
 
 graphs, family, names = gg.load_drugs(names=True)
-model = gg.GraphClassifier(max_level=2).fit(graphs, family == "beta-lactams")
+model = gg.GraphClassifier().fit(graphs, family == "beta-lactams")
 [why] = gg.explain(model, graphs[names == "benzylpenicillin"])
 print("decision:", round(why.decision, 3), " bias:", round(why.bias, 3))
 print("bias plus vertices:", round(why.bias + why.vertices.sum(), 3))

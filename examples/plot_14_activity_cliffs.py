@@ -41,19 +41,19 @@ y = np.array([value for _, value in MEASURED])
 # Find cliffs
 # -----------
 # Cliffs are sorted by steepness: the difference in y divided by the distance.
-found = gg.cliffs(graphs, y, min_similarity=0.7, min_difference=1.5)
-print(found)
-for cliff in found.cliffs[:5]:
-    print(f"{MEASURED[cliff.first][0]}  {y[cliff.first]:.2f}")
-    print(f"{MEASURED[cliff.second][0]}  {y[cliff.second]:.2f}")
-    print(f"    similarity {cliff.similarity:.2f}, steepness {cliff.steepness:.1f}")
+cliffs = gg.pairs(graphs, min_similarity=0.7, y=y, min_difference=1.5)
+print(len(cliffs), "cliffs")
+for a, b, similarity, _, steepness in list(zip(*cliffs[:5]))[:5]:
+    print(f"{MEASURED[a][0]}  {y[a]:.2f}")
+    print(f"{MEASURED[b][0]}  {y[b]:.2f}")
+    print(f"    similarity {similarity:.2f}, steepness {steepness:.1f}")
 
 # %%
 # What changed
 # ------------
-# The vertices outside the common part, and the patterns that only one of the two molecules has.
-print([part.tolist() for part in found.changed(0)])
-pair = found.compare(0)
+# The patterns that only one of the two molecules of the steepest cliff has.
+kernel = gg.TreePlusPlus(4, 1, edge_labels=True, counts="binary", similarity="minmax")
+pair = gg.compare(kernel, graphs[cliffs.first[:1]], graphs[cliffs.second[:1]])
 for which in (0, 1):
     print("only in", which, [pattern.name for pattern in pair.only(which, 3)])
 pair  # noqa: B018 - shown in the gallery

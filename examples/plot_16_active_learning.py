@@ -68,9 +68,7 @@ def campaign(choose, seed, rounds=9):
     errors, found = [], []
     for _ in range(rounds):
         rest = np.setdiff1d(np.arange(len(graphs)), known)
-        model = gg.GraphRegressor(
-            max_level=1, path_depth=0, similarity=["minmax", "dot"], max_terms=2, scale="none"
-        )
+        model = gg.GraphRegressor()
         mean, std = model.fit(graphs[known], logp[known]).predict(graphs[rest], return_std=True)
         errors.append(np.sqrt(np.mean((mean - logp[rest]) ** 2)))
         found.append(logp[known].max())

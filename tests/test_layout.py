@@ -21,7 +21,6 @@ PACKAGES = [
     "errors",
     "locking",
     "writing",
-    "archives",
     "templating",
     "parameters",
     "core",
@@ -34,7 +33,7 @@ PACKAGES = [
     "scaling",
     "sets",
     "evaluation",
-    "report",
+    "pages",
     "cli",
 ]
 OPTIONAL = {
@@ -179,7 +178,11 @@ def test_results_can_be_imported_from_their_room():
             )
 
 
-OUTSIDE = [path for folder in ("scripts", "benchmarks") for path in (ROOT / folder).glob("*.py")]
+OUTSIDE = [
+    path
+    for folder in ("scripts", "benchmarks", "experiments")
+    for path in (ROOT / folder).glob("*.py")
+]
 
 
 @pytest.mark.skipif(not OUTSIDE, reason="not part of an installed package")

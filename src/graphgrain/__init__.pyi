@@ -11,6 +11,7 @@ from .errors import MissingDependencyError as MissingDependencyError
 from .errors import NotEnoughMemoryError as NotEnoughMemoryError
 from .errors import UnwritableFileError as UnwritableFileError
 from .errors import WorkerError as WorkerError
+from .evaluation import evaluate as evaluate
 from .evaluation import scaffold_split as scaffold_split
 from .explaining import class_fragments as class_fragments
 from .explaining import class_patterns as class_patterns
@@ -74,16 +75,12 @@ from .kernels import WLShortestPath as WLShortestPath
 from .kernels import list_kernels as list_kernels
 from .learning import GraphClassifier as GraphClassifier
 from .learning import GraphRegressor as GraphRegressor
-from .learning import KernelMachine as KernelMachine
 from .learning import load_model as load_model
 from .scaling import dask_features as dask_features
 from .scaling import load_features as load_features
 from .scaling import save_features as save_features
-from .searching import Cliff as Cliff
-from .searching import Cliffs as Cliffs
 from .searching import GraphIndex as GraphIndex
 from .searching import changes as changes
-from .searching import cliffs as cliffs
 from .searching import near_duplicates as near_duplicates
 from .searching import pairs as pairs
 from .searching import pick_diverse as pick_diverse

@@ -40,7 +40,7 @@ def render(package: str, template: str, **values: Any) -> str:
     --------
     >>> from graphgrain.templating import render
     >>> values = dict.fromkeys(("title", "lead", "about", "version"), "<b>")
-    >>> page = render("graphgrain.report", "cards.html", answers=[], links=[], **values)
+    >>> page = render("graphgrain.pages", "cards.html", answers=[], links=[], **values)
     >>> "&lt;b&gt;" in page
     True
     """

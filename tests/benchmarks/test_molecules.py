@@ -27,7 +27,8 @@ from benchmarks.molecules import (
     result_of,
     run,
 )
-from benchmarks.peers import (
+from experiments.markdown import average_ranks, better_on, markdown, write_between
+from experiments.peers import (
     COUNTS,
     GaussianSvm,
     Method,
@@ -37,9 +38,7 @@ from benchmarks.peers import (
     ecfp4_counts,
     maplight_features,
 )
-from benchmarks.tables import average_ranks, better_on, markdown, write_between
-from graphgrain.errors import InvalidFileError
-from graphgrain.evaluation.records import ResultsFile, from_line, read_results, to_line
+from experiments.records import Records
 
 RINGS = ["c1ccccc1", "c1ccncc1", "C1CCCCC1", "c1ccoc1"]
 SMILES = [tail + ring for ring in RINGS for tail in ("", "C", "CC", "CCC", "CO", "CCCN")]
@@ -137,17 +136,12 @@ def test_a_method_is_trained_once_for_each_seed(data, tmp_path):
     task = given_task(data, "rmse")
     path = tmp_path / "r.jsonl"
     for _ in range(2):
-        with ResultsFile(path) as results:
-            run([task], [MEAN], 2, results, say=lambda words: None)
-            first, second = results.records
+        results = Records(path)
+        run([task], [MEAN], 2, results, say=lambda words: None)
+        first, second = results.records
     assert Mean.trained == [15, 15]
-    assert (first.seed, second.seed) == (0, 1)
-    assert first.truth == data.y[task.test].tolist()
-    assert from_line(to_line(first)) == first
-    assert read_results(path) == []  # nothing of a cross-validation
-    wrong = PredictionRecord(**{**vars(first), "predictions": [1.0]})
-    with pytest.raises(InvalidFileError, match="a number for each test molecule"):
-        from_line(to_line(wrong))
+    assert (first["seed"], second["seed"]) == (0, 1)
+    assert first["truth"] == data.y[task.test].tolist()
 
 
 def record(truth, predictions, seed=0):
@@ -226,9 +220,9 @@ def test_a_page_is_changed_between_its_marks(tmp_path):
 def test_the_report_says_who_is_best(data, tmp_path):
     task = given_task(data, "rmse")
     right = Method("right", lambda classes, seed, n_jobs: Right(data))
-    with ResultsFile(tmp_path / "r.jsonl") as results:
-        run([task], [right, MEAN], 1, results, say=lambda words: None)
-        text = report([task], [right, MEAN], results)
+    results = Records(tmp_path / "r.jsonl")
+    run([task], [right, MEAN], 1, results, say=lambda words: None)
+    text = report([task], [right, MEAN], results)
     assert "**0.000 (0.000 to 0.000)**" in text
     assert "| right | 1.00 |" in text
     assert "right is better than mean on 1 of 1 sets." in text
@@ -278,10 +272,10 @@ def folder(data, tmp_path, monkeypatch):
 def test_moleculeace(folder, data, tmp_path, capsys):
     arguments = ["-m", COUNTS.name, "-r", str(tmp_path / "r.jsonl")]
     text = moleculeace.main(arguments)
-    with ResultsFile(tmp_path / "r.jsonl") as results:
-        found = results.records[0]
-    errors = np.array(found.truth) - np.array(found.predictions)
-    cliff = np.array(data.columns["cliff_mol"])[found.test] == "1"
+    results = Records(tmp_path / "r.jsonl")
+    found = results.records[0]
+    errors = np.array(found["truth"]) - np.array(found["predictions"])
+    cliff = np.array(data.columns["cliff_mol"])[found["test"]] == "1"
     means = f"{np.sqrt(np.mean(errors**2)):.3f} | {np.sqrt(np.mean(errors[cliff] ** 2)):.3f}"
     assert f"| {COUNTS.name} | {means} | 2 |" in text
     assert "| the best of the 24 published, picked for each set | 0.400 | 0.700 | 2 |" in text
@@ -300,10 +294,10 @@ def test_moleculeace(folder, data, tmp_path, capsys):
 def test_admet(folder, tmp_path, capsys):
     arguments = ["-m", COUNTS.name, "-r", str(tmp_path / "r.jsonl"), "--json"]
     found = json.loads(admet.main(arguments))
-    with ResultsFile(tmp_path / "r.jsonl") as results:
-        [own] = results.records
+    results = Records(tmp_path / "r.jsonl")
+    [own] = results.records
     assert found[COUNTS.name]["herg"]["mean"] == pytest.approx(
-        mean_absolute_error(own.truth, own.predictions)
+        mean_absolute_error(own["truth"], own["predictions"])
     )
 
 
@@ -315,8 +309,6 @@ def test_training_parts_see_no_test_molecule(folder):
         assert len(task.train)
         assert len(task.test)
         assert sorted([*task.train, *task.test]) == sorted(whole.train)
-    made = training_parts.SCAFFOLD_FOLDS.make(True, 7, 1)
-    assert (made.cv, made.descriptors, made.random_state) == ("scaffold", "rdkit", 7)
 
 
 def test_draws_of_a_split_are_one_row(data, tmp_path, few_draws):
@@ -325,10 +317,10 @@ def test_draws_of_a_split_are_one_row(data, tmp_path, few_draws):
         for seed in range(3)
     ]
     assert all(not set(task.train) & set(task.test) for task in tasks)
-    with ResultsFile(tmp_path / "r.jsonl") as results:
-        run(tasks, [MEAN], 1, results, say=lambda words: None)
-        text = report(tasks, [MEAN], results)
-        expected = np.mean([mean_absolute_error(r.truth, r.predictions) for r in results.records])
+    results = Records(tmp_path / "r.jsonl")
+    run(tasks, [MEAN], 1, results, say=lambda words: None)
+    text = report(tasks, [MEAN], results)
+    expected = np.mean([mean_absolute_error(r["truth"], r["predictions"]) for r in results.records])
     [row] = [line for line in text.splitlines() if line.startswith("| toy, random")]
     assert f"{expected:.3f}" in row
 

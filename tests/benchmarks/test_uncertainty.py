@@ -12,9 +12,9 @@ pytest.importorskip("rdkit")
 
 from benchmarks import uncertainty
 from benchmarks.molecules import PredictionRecord
-from benchmarks.peers import MinMaxCounts
 from benchmarks.uncertainty import ConformalForest, TanimotoProcess, report, sureness
-from graphgrain.evaluation.records import ResultsFile
+from experiments.peers import MinMaxCounts
+from experiments.records import Records
 
 from .test_molecules import SMILES, data, folder  # noqa: F401 - fixtures
 
@@ -67,6 +67,11 @@ def test_conformal_intervals_hold_what_they_promise():
     assert stats.binom.cdf(held, total, 0.9) > 1e-3
 
 
+def as_record(stored):
+    names = PredictionRecord.__dataclass_fields__
+    return PredictionRecord(**{name: stored[name] for name in names})
+
+
 def made_up(std, errors, method="m"):
     return PredictionRecord(
         dataset="toy", fingerprint="f", split="given", method=method, variant="", seed=0,
@@ -91,12 +96,12 @@ def test_the_command(folder, tmp_path, capsys):  # noqa: F811
     arguments = ["-m", uncertainty.PROCESS.name, "-r", str(tmp_path / "r.jsonl")]
     arguments += ["-d", "CHEMBL1_Ki,herg"]
     text = uncertainty.main(arguments)
-    with ResultsFile(tmp_path / "r.jsonl") as results:
-        first, second = results.records
+    results = Records(tmp_path / "r.jsonl")
+    first, second = (as_record(stored) for stored in results.records)
     found = [sureness(record) for record in (first, second)]
     assert f"| {uncertainty.PROCESS.name} | {found[0].coverage:.3f} |" in text
     assert len(first.std) == len(first.test)
     assert uncertainty.main([*arguments, "--show"]) == text
     tasks = uncertainty.all_tasks("CHEMBL1_Ki", 1)
-    with ResultsFile(tmp_path / "none.jsonl") as results:
-        assert report(tasks, uncertainty.methods(), results) == "There is no result yet.\n"
+    results = Records(tmp_path / "none.jsonl")
+    assert report(tasks, uncertainty.methods(), results) == "There is no result yet.\n"

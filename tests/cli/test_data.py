@@ -104,9 +104,9 @@ def test_an_index_ignores_no_option_of_reading(here):
     call("index", "m.csv", "-o", "m.ggi")
     for command in ("cluster", "pairs"):
         assert "Leave out --labels" in fails(command, "m.ggi", "--labels", "charge")
-        message = fails(command, "m.csv", "--target", "y", "--missing", "skip")
-        assert "Leave out --target y" in message
-    call("overlap", "m.ggi", "m.csv", "--errors", "skip")  # for the second
+    message = fails("cluster", "m.csv", "--target", "y", "--missing", "skip")
+    assert "Leave out --target y" in message
+    call("pairs", "m.ggi", "m.csv", "--errors", "skip")  # for the second
 
 
 def test_a_view_leaves_the_columns_of_a_file_alone(here):

@@ -2,107 +2,71 @@
 
 from __future__ import annotations
 
+import csv
 import json
+import os
+import signal
+import subprocess
+import sys
+import time
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 import graphgrain as gg
-from graphgrain.evaluation.records import fold_records, read_results
-from graphgrain.evaluation.summary import summarise
 
-from ..evaluation.test_damaged_results import sealed
-from .running import call, fails, words
+from .running import SOURCE, call, fails, words
 
 
-def test_evaluate(toy, here):
-    arguments = ("evaluate", toy, "--kernel", "tree++,vertex-histogram", "--repeats", 2)
-    rows = json.loads(call(*arguments, "--folds", 5, "--json").stdout)
-    results = here / "graphgrain-results.jsonl"
-    assert [row["kernel"] for row in rows] == ["tree++", "vertex-histogram"]
-    assert rows == [row.as_dict() for row in summarise(read_results(results))]
-    assert rows[0]["accuracy"]["mean"] > 0.8
-    before = results.read_bytes()
-    table = words(call(*arguments, "--folds", 5).stdout)
-    assert results.read_bytes() == before  # nothing was computed again
-    assert f"{100 * rows[0]['accuracy']['mean']:.2f} ±" in table
-    best = json.loads(call(*arguments, "--folds", 5, "--select", "reported-best", "--json").stdout)
-    assert results.read_bytes() == before
-    assert best[0]["accuracy"]["mean"] >= rows[0]["accuracy"]["mean"]
+def means(*arguments: object) -> dict[str, float]:
+    """The mean of each model."""
+    found = json.loads(call("evaluate", *arguments, "--json").stdout)
+    return {row["model"]: row["mean"] for row in found["models"]}
 
 
-def test_evaluate_lets_the_training_graphs_choose(toy, here):
-    options = ("--kernel", "vertex-histogram,auto", "--repeats", 1, "--folds", 3)
-    chosen = ("--set", "kernels=['wl', 'sp'],max_level=1")
-    assert "kernels" in fails("evaluate", toy, *options, *chosen)  # no parameter of a histogram
-    rows = json.loads(call("evaluate", toy, *options[2:], "-k", "auto", *chosen, "--json").stdout)
-    [row] = rows
-    assert (row["kernel"], row["complete"], row["repetitions"]) == ("auto", True, 1)
-    assert row["variant"] == "self-tuned, kernels=['wl', 'sp'], max_level=1"
-    shown = call("evaluate", toy, *options[2:], "-k", "auto", *chosen).stdout
-    assert "All kernels (self-tuned" in words(shown)
+def test_evaluate_shows_what_the_function_returns(toy, here):
+    """A table with its verdict, a CSV of every fold, and a page of one table."""
+    arguments = (toy, "--kernel", "tree++,vertex-histogram", "--folds", 5, "--repeats", 2)
+    found = json.loads(call("evaluate", *arguments, "--csv", "f.csv", "--json").stdout)
+    graphs, y = gg.load_tu(toy)
+    expected = gg.evaluate(["tree++", "vertex-histogram"], graphs, y, cv=5, repeats=2, name="TOY")
+    wanted = json.loads(json.dumps(expected.as_dict()))
+    for result in (found, wanted):
+        for fold in result["folds"]:
+            del fold["seconds"]
+    assert found == wanted
+    with open("f.csv", newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert len(rows) == 30  # three models, the majority class among them
+    first = [float(row["accuracy"]) for row in rows if row["model"] == "Tree++"]
+    assert np.mean(first) == pytest.approx(expected.table()[0].mean)
+    shown = words(call("evaluate", *arguments, "-o", "page.html").stdout)
+    assert f"{expected.table()[0].mean:.3f} ±" in shown
+    assert expected.verdict in shown
+    page = Path("page.html").read_text()
+    assert page.count("<table>") == 1
+    assert expected.verdict in page
 
 
-def test_evaluate_tree_plus_plus_that_tunes_itself(toy, here):
-    options = ("--kernel", "self-tuned,tree++", "--repeats", 1, "--folds", 3)
-    rows = json.loads(call("evaluate", toy, *options, "--json").stdout)
-    assert {(row["kernel"], row["variant"]) for row in rows} == {
-        ("tree++", "self-tuned"),
-        ("tree++", ""),
-    }
-    assert "Tree++ (self-tuned)" in words(call("evaluate", toy, *options).stdout)
+def test_kernels_parameters_and_the_model(toy):
+    arguments = ("evaluate", toy, "--set", "tree_depth=1,edge_labels=True", "--folds", 3)
+    rows = json.loads(call(*arguments, "--json").stdout)["models"]
+    assert rows[0]["model"] == "Tree++ (edge_labels=True, tree_depth=1)"
+    assert "edge_labels=True" in rows[0]["chosen"]
+    assert means(toy, "-k", "model", "--folds", 3)["GraphClassifier"] > 0.8
 
 
-def test_evaluate_with_parameters_and_without_duplicates(toy, here):
-    call(
-        *(
-            "evaluate",
-            toy,
-            "drugs",
-            "--set",
-            "tree_depth=1",
-            "--set",
-            "edge_labels=True",
-            "--repeats",
-            1,
-        ),
-        *("--mode", "paper", "--folds", 3, "--remove-duplicates", "-r", "mine.jsonl"),
-    )
-    records = read_results(here / "mine.jsonl")
-    assert {r.dataset for r in records} == {"TOY", "drugs"}
-    assert {r.variant for r in records} == {"edge_labels=True, tree_depth=1"}
-    assert all(r.deduplicated for r in records)
-    assert len(fold_records(records)) == 6
-    assert len(fold_records(records)[0].levels) == 2
-
-
-def test_results_of_another_version_are_told(toy, here):
-    arguments = ("evaluate", toy, "--repeats", 1, "--folds", 3, "--set", "tree_depth=0")
-    assert "holds results" not in call(*arguments).stderr
-    path = here / "graphgrain-results.jsonl"
-    now = f'"versions": {{"graphgrain": "{gg.__version__}"'
-    assert now in path.read_text()
-    lines = [json.loads(line) for line in path.read_text().splitlines()]
-    for values in lines:
-        values["versions"]["graphgrain"] = "0.0.7"
-    path.write_text("".join(map(sealed, lines)))
-    assert "holds results of graphgrain 0.0.7" in words(call(*arguments).stderr)
-
-
-def test_evaluate_a_table_of_molecules(here):
+def test_a_table_of_molecules(here):
     pytest.importorskip("rdkit")
     rows = ["name,smiles,active"]
     rows += [f"alkane{n},{'C' * n},0" for n in range(2, 12)]
     rows += [f"ether{n},{'C' * n}OC,1" for n in range(2, 12)]
     (here / "molecules.csv").write_text("\n".join(rows) + "\n")
-    arguments = ("evaluate", "molecules.csv", "--repeats", 1, "--folds", 4)
-    [row] = json.loads(call(*arguments, "--target", "active", "--json").stdout)
-    assert row["dataset"] == "molecules: active"
-    assert row["accuracy"]["mean"] == 1.0
-    message = fails(*arguments)
+    assert means("molecules.csv", "--target", "active", "--folds", 4)["Tree++"] == 1.0
+    message = fails("evaluate", "molecules.csv")
     assert "with --target. The columns of molecules are name, smiles, active." in message
-    assert "Did you mean active?" in fails(*arguments, "--target", "activ")
+    assert "Did you mean active?" in fails("evaluate", "molecules.csv", "--target", "activ")
 
 
 def test_molecules_that_cannot_be_read_are_skipped_on_request(here):
@@ -127,23 +91,6 @@ def test_molecules_that_cannot_be_read_are_skipped_on_request(here):
         assert (plain["duplicates"], labelled["duplicates"]) == (3, alike)
 
 
-def test_one_repetition_has_no_spread(toy):
-    shown = call("evaluate", toy, "--repeats", 1, "--folds", 3, "--set", "tree_depth=0").stdout
-    assert "±" not in shown
-
-
-def test_two_targets_of_one_table_keep_their_names(here):
-    pytest.importorskip("rdkit")
-    rows = ["smiles,a,b", *(f"{'C' * n}{'O' * (n % 2)},{n % 2},{n // 6}" for n in range(2, 12))]
-    (here / "m.csv").write_text("\n".join(rows) + "\n")
-    for target in "ab":
-        call("evaluate", "m.csv", "--target", target, "--repeats", 1, "--folds", 2)
-    call("report", "graphgrain-results.jsonl")
-    text = (here / "report.html").read_text()
-    assert '<th scope="row" data-value="m: a">' in text
-    assert '<th scope="row" data-value="m: b">' in text
-
-
 @pytest.fixture
 def coordinates(here) -> Path:
     """Two classes of triangles that differ in nothing but where their vertices are."""
@@ -157,16 +104,15 @@ def coordinates(here) -> Path:
 
 
 def test_views_and_attributes_on_the_command_line(coordinates, here):
-    arguments = ("evaluate", "D.zip", "--repeats", 1, "--folds", 3, "--set", "tree_depth=0")
-    blind = call(*arguments, "--json")
+    arguments = ("D.zip", "--folds", 3, "--set", "tree_depth=0", "--json")
+    blind = call("evaluate", *arguments)
     assert "D has 1 vertex attribute, which TreePlusPlus does not use" in words(blind.stderr)
-    [row] = json.loads(blind.stdout)
-    assert row["accuracy"]["mean"] <= 0.5
-    seeing = call(*arguments, "--view", "attribute-bins:n_bins=2", "--json")
+    assert json.loads(blind.stdout)["models"][0]["mean"] <= 0.5
+    seeing = call("evaluate", *arguments, "--view", "attribute-bins:n_bins=2")
     assert "does not use" not in words(seeing.stderr)
-    [row] = json.loads(seeing.stdout)
-    assert row["dataset"] == "D > AttributeBins(n_bins=2)"
-    assert row["accuracy"]["mean"] == 1.0
+    found = json.loads(seeing.stdout)
+    assert found["name"] == "D > AttributeBins(n_bins=2)"
+    assert found["models"][0]["mean"] == 1.0
     call("kernel", "D.zip", "-o", "K.npz", "--view", "attribute-bins:n_bins=2")
     bins = gg.AttributeBins(n_bins=2).fit_transform(gg.load_tu(coordinates)[0])
     expected = gg.TreePlusPlus().fit_transform(bins)
@@ -179,32 +125,6 @@ def test_views_and_attributes_on_the_command_line(coordinates, here):
     assert shown["edges"] == pytest.approx(filtered.edge_counts.mean())
     assert "Did you mean edge-filter or" in fails("info", "D.zip", "--view", "edge-filtre")
     assert "The parameters of edge-filter" in fails("info", "D.zip", "--view", "edge-filter:x=1")
-
-
-def test_graphs_that_a_kernel_cannot_tell_apart_are_not_drawn(coordinates, here):
-    call("evaluate", "D.zip", "--repeats", 1, "--folds", 3, "--set", "tree_depth=0")
-    call("report", "graphgrain-results.jsonl", "--data", "D.zip")
-    text = (here / "report.html").read_text()
-    data = json.loads(text.split('type="application/json">')[1].split("</script>")[0])
-    assert [item["alike"] for item in data["maps"][0]["items"]] == [True]
-
-
-@pytest.mark.parametrize(("jobs", "threads"), [(1, 1), (2, 2)])
-def test_linear_algebra_follows_the_number_of_threads(jobs, threads, toy, monkeypatch):
-    from threadpoolctl import threadpool_info, threadpool_limits
-
-    found = []
-    original = gg.TreePlusPlus.fit_transform
-
-    def watched(*arguments, **options):
-        pools = [pool for pool in threadpool_info() if pool["user_api"] == "blas"]
-        found.append(max(pool["num_threads"] for pool in pools))
-        return original(*arguments, **options)
-
-    monkeypatch.setattr(gg.TreePlusPlus, "fit_transform", watched)
-    with threadpool_limits(4, "blas"):  # as many as a machine with four cores has
-        call("kernel", toy, "-o", "K.npz", "-j", jobs)
-    assert found == [threads]
 
 
 @pytest.fixture
@@ -222,148 +142,73 @@ def molecules(here) -> Path:
     return path
 
 
-def test_one_evaluation_whatever_the_split(molecules, here):
-    """The same options, records, table and report as a cross-validation."""
-    for split in ("scaffold", "part", "random"):
-        arguments = ("evaluate", molecules, "--target", "active", "--split", split)
-        arguments += ("-k", "vertex-histogram,wl", "-r", f"{split}.jsonl", "-j", 1)
-        rows = json.loads(call(*arguments, "--json").stdout)
-        assert [row["kernel"] for row in rows] == ["vertex-histogram", "wl"]
-        assert {row["split"] for row in rows} == {split}
-        records = fold_records(read_results(here / f"{split}.jsonl"))
-        assert {record.split for record in records} == {split}
-        before = (here / f"{split}.jsonl").read_bytes()
-        shown = words(call(*arguments).stdout)
-        assert f"split {split}, validated" in shown
-        assert f"{100 * rows[0]['accuracy']['mean']:.2f}" in shown
-        assert (here / f"{split}.jsonl").read_bytes() == before
-        call("report", f"{split}.jsonl")
-        page = (here / "report.html").read_text()
-        assert "molecules: active" in page
-        assert {"scaffold": "by scaffold", "part": "the column part", "random": "at random"}[
-            split
-        ] in page
-    assert len(fold_records(read_results(here / "random.jsonl"))) == 20  # ten draws, two kernels
-    assert records[0].test != records[2].test
+@pytest.mark.parametrize(
+    ("options", "folds", "tested"),
+    [
+        (("--split", "part"), 1, 10),
+        (("--split", "scaffold"), 1, None),
+        (("--split", "random", "--repeats", 3), 3, 5),
+        (("--time", "mass"), 1, 4),
+        (("--folds", 4, "--group", "mass"), 4, None),
+    ],
+)
+def test_splits(options, folds, tested, molecules):
+    arguments = (molecules, "--target", "active", "-k", "vertex-histogram", *options)
+    found = json.loads(call("evaluate", *arguments, "--json").stdout)
+    rows = [fold for fold in found["folds"] if fold["model"] == "Vertex histogram"]
+    assert len(rows) == folds
+    if tested is not None:
+        assert {row["test"] for row in rows} == {tested}
 
 
-def test_numbers_are_evaluated_too(molecules, here):
-    arguments = ("evaluate", molecules, "--target", "mass", "-k", "vertex-histogram", "-j", 1)
-    for more in (("--split", "part"), ("--folds", 3, "--repeats", 1)):
-        [row] = json.loads(call(*arguments, *more, "--json").stdout)
-        assert row["r2"]["mean"] > 0.5
-        assert row["accuracy"]["mean"] is None
-        assert "RMSE" in call(*arguments, *more).stdout
-    records = fold_records(read_results(here / "graphgrain-results.jsonl"))
-    [part] = [record for record in records if record.split == "part"]
-    assert part.test == list(range(0, 48, 5))
-    errors = np.array(part.truth) - np.array(part.levels[0].predictions)
-    [row] = json.loads(call(*arguments, "--split", "part", "--json").stdout)
-    assert row["rmse"]["mean"] == pytest.approx(np.sqrt(np.mean(errors**2)))
-    call("report", "graphgrain-results.jsonl", "--data", molecules, "--target", "mass")
-    page = (here / "report.html").read_text()
-    assert f"{row['rmse']['mean']:.4g}" in page
-    assert "RMSE" in page
-    call("report", "graphgrain-results.jsonl", "--format", "svg", "-o", "figures")
-    assert (here / "figures" / "accuracy.svg").exists()
-
-
-def test_a_split_does_not_ignore_other_options(molecules):
-    arguments = ("evaluate", molecules, "--target", "active", "--split", "scaffold")
-    assert "no kernel 'nosuchkernel'" in fails(*arguments, "-k", "nosuchkernel")
-    assert "--split scaffold is always the same" in fails(*arguments, "--repeats", 7)
-    assert "--folds is for cross-validation" in fails(*arguments, "--folds", 5)
-    assert "leave it out with --split scaffold" in fails(*arguments, "--mode", "paper")
-    message = fails("evaluate", molecules, "--target", "active", "--split", "parts")
-    assert "--split must be folds, random, scaffold" in message
-    assert "The columns of molecules: active are smiles, mass, active, part" in message
-    assert "must say train or test" in fails(*arguments[:-1], "mass")
-
-
-def test_the_bundled_drugs_can_be_split_by_scaffold(here):
-    pytest.importorskip("rdkit")
-    arguments = ("evaluate", "drugs", "--split", "scaffold", "-k", "vertex-histogram")
-    [row] = json.loads(call(*arguments, "--json").stdout)
-    assert (row["repetitions"], row["split"]) == (1, "scaffold")
-    graphs, _ = gg.load_drugs()
-    gg.save_tu(here / "D.zip", graphs[:30], np.arange(30) % 2)
-    message = fails("evaluate", "D.zip", "--split", "scaffold")
-    assert "needs molecules with their SMILES; D has none" in message
-
-
-def test_columns_and_descriptors_take_part(molecules, here):
+def test_numbers_with_columns_and_descriptors(molecules, here):
     """The target is a dose that only its column tells."""
     lines = molecules.read_text().splitlines()
     doses = np.random.default_rng(0).uniform(0, 10, len(lines) - 1)
     rows = [f"{line},{dose},{2 * dose + 0.25}" for line, dose in zip(lines[1:], doses, strict=True)]
-    table = here / "assays.csv"
-    table.write_text("\n".join([lines[0] + ",dose,y", *rows]) + "\n")
-    arguments = ("evaluate", table, "--target", "y", "--split", "part", "-j", 1, "--json")
-    arguments += ("--set", "max_level=1,path_depth=0")
-    [without] = json.loads(call(*arguments, "-k", "self-tuned").stdout)
-    [row] = json.loads(call(*arguments, "--columns", "dose").stdout)
-    assert (row["kernel"], row["variant"]) == (
-        "tree++",
-        "self-tuned, max_level=1, path_depth=0, columns dose",
-    )
-    assert row["rmse"]["mean"] < 0.3 * without["rmse"]["mean"]
-    [both] = json.loads(call(*arguments, "--columns", "dose", "--descriptors", "rdkit").stdout)
-    assert "descriptors=rdkit" in both["variant"]
-    assert both["rmse"]["mean"] < without["rmse"]["mean"]
-    arguments = ("evaluate", table, "--target", "active", "--columns", "dose")
-    assert "--kernel self-tuned or auto, not wl" in fails(*arguments, "-k", "wl")
-    assert "no column 'nosuch'" in fails(*arguments[:-1], "nosuch")
-    assert "must not name the target" in fails(*arguments[:-1], "active")
-    assert "--descriptors" in fails(*arguments, "--descriptors", "mordred")
+    Path("assays.csv").write_text("\n".join([lines[0] + ",dose,y", *rows]) + "\n")
+    arguments = ("assays.csv", "--target", "y", "--split", "part", "-j", 1)
+    without = means(*arguments, "-k", "model,vertex-histogram")
+    assert set(without) == {"GraphRegressor", "Vertex histogram", "mean of the targets"}
+    columns = means(*arguments, "--columns", "dose")
+    assert columns["GraphRegressor"] < 0.3 * without["GraphRegressor"]
+    assert means(*arguments, "--columns", "dose", "--descriptors", "rdkit")["GraphRegressor"] < 5
+    found = call("evaluate", *arguments, "-k", "vertex-histogram", "--scoring", "mae").stdout
+    assert "has a mae of" in found or "has an mae of" in found
 
 
-def test_what_results_depend_on_is_part_of_the_data(here):
-    """Changed splits, columns and SMILES are other data, also where the graphs are the same."""
-    pytest.importorskip("rdkit")
-    rng = np.random.default_rng(0)
-    smiles = [("C" * (n % 9 + 1)) + ("O" if n % 2 else "N") for n in range(40)]
-
-    def write(split, dose):
-        rows = [
-            f"{s},{n % 2},{p},{d}"
-            for n, (s, p, d) in enumerate(zip(smiles, split, dose, strict=True))
-        ]
-        Path("data.csv").write_text("\n".join(["smiles,y,split,dose", *rows]) + "\n")
-
-    def fingerprints(*options):
-        call("evaluate", "data.csv", "--target", "y", "-r", "r.jsonl", *options)
-        return {record.fingerprint for record in read_results(Path("r.jsonl"))}
-
-    split = np.where(np.arange(40) < 30, "train", "test")
-    dose = rng.normal(size=40).round(3)
-    given = ("-k", "vertex-histogram", "--split", "split")
-    write(split, dose)
-    first = fingerprints(*given)
-    write(split[::-1], dose)
-    second = fingerprints(*given)
-    assert len(first) == 1
-    assert len(second) == 2
-    write(split[::-1], dose)
-    assert fingerprints(*given) == second
-    write(split[::-1], dose + 1)  # a column that is not used
-    assert fingerprints(*given) == second
+def test_duplicates_are_removed(here):
+    graphs = gg.load_drugs()[0][:20]
+    twice = np.repeat(np.arange(20), 2)
+    gg.save_tu(here / "D.zip", graphs[twice], twice % 2)
+    arguments = ("D.zip", "-k", "vertex-histogram", "--folds", 2, "--remove-duplicates", "--json")
+    result = call("evaluate", *arguments)
+    assert json.loads(result.stdout)["graphs"] == 20
+    assert "D: 20 duplicates removed." in words(result.stderr)
 
 
-def test_only_the_rows_that_were_asked_for(molecules, here):
-    """The same graphs under another name, or without duplicates, are other rows."""
-    (here / "copy.csv").write_bytes(molecules.read_bytes())
-    arguments = ("--target", "part", "-k", "vertex-histogram", "--repeats", 1, "--folds", 3)
-    for name in (molecules, "copy.csv"):
-        [row] = json.loads(call("evaluate", name, *arguments, "--json").stdout)
-        assert row["dataset"] == f"{Path(name).stem}: part"
-    unique = here / "unique.csv"  # removing duplicates changes nothing
-    unique.write_text("".join(["smiles,y\n", *(f"{'C' * n},{n % 2}\n" for n in range(1, 13))]))
-    arguments = (unique, "--target", "y", "-k", "vertex-histogram", "--repeats", 1, "--folds", 3)
-    for more in ((), ("--remove-duplicates",)):
-        [row] = json.loads(call("evaluate", *arguments, *more, "--json").stdout)
-        assert row["deduplicated"] == bool(more)
-    message = fails("evaluate", unique, "--target", "y", "--repeats", 1, "--folds", 0)
-    assert "--folds must be 2 or more" in message
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (("--kernel", "treepp"), "no kernel 'treepp'. Did you mean tree++?"),
+        (("--kernel", "models"), "Did you mean model?"),
+        (("--set", "tree_depth"), "tree_depth has no value"),
+        (("--set", "depth=3"), "Did you mean tree_depth or path_depth?"),
+        (("--set", "tree_depth=-1"), "tree_depth must be an integer of 0"),
+        (("--folds", 500), "number of graphs or groups, 48; got 500"),
+        (("--split", "parts"), "--split is folds, random, random-scaffold, scaffold, time or"),
+        (("--split", "smiles"), "A column of folds says train and test"),
+        (("--split", "time"), "needs the time of each graph"),
+        (("--group", "nosuch"), "has no column 'nosuch'"),
+        (("--scoring", "acuracy"), "scoring is one of accuracy"),
+        (("--columns", "nosuch"), "no column 'nosuch'"),
+        (("--columns", "active"), "must not name the target"),
+        (("--csv", "no/f.csv"), "There is no folder 'no'"),
+    ],
+)
+def test_mistakes(options, message, molecules, here):
+    assert message in fails("evaluate", molecules, "--target", "active", *options)
+    assert not list(here.glob("f.csv"))
 
 
 def test_molecules_of_one_scaffold_are_not_split_by_it(here):
@@ -371,32 +216,28 @@ def test_molecules_of_one_scaffold_are_not_split_by_it(here):
     rows = "".join(f"{'C' * (n + 1)}{'ON'[n % 2]},{n % 2}\n" for n in range(20))
     (here / "chains.csv").write_text("smiles,y\n" + rows)
     message = fails("evaluate", "chains.csv", "--target", "y", "--split", "scaffold")
-    assert "leave 0 for training and 20 for testing" in message
+    assert "leave 0 molecules for training and 20 for testing" in message
+    graphs, _ = gg.load_drugs()
+    gg.save_tu(here / "D.zip", graphs[:30], np.arange(30) % 2)
+    assert "needs molecules as SMILES" in fails("evaluate", "D.zip", "--split", "scaffold")
 
 
-def test_a_report_on_any_split_shows_the_graphs(molecules, here):
-    """Results of a scaffold split also depend on SMILES, those of a column on that column."""
-    for split in ("scaffold", "part"):
-        file = f"{split}.jsonl"
-        arguments = ("evaluate", molecules, "--target", "active", "-k", "vertex-histogram")
-        call(*arguments, "--split", split, "-r", file, "-j", 1)
-        call("report", file, "--data", molecules, "--target", "active", "-o", f"{split}.html")
-        page = (here / f"{split}.html").read_text()
-        assert "have changed since" not in page
-        assert ">nan<" not in page  # the recall of a class without test graphs
-        assert 'data-figure="maps:0"' in page
-    call(*arguments, "--split", "scaffold", "-r", file, "-j", 1)
-    call("report", file, "-o", "both.html")
-    assert "1 kernel on 1 data set" in (here / "both.html").read_text()
-
-
-def test_a_report_on_estimators_that_tune_themselves(molecules, here):
-    arguments = ("--kernel", "self-tuned", "--repeats", 1, "--folds", 3, "-r", "r.jsonl", "-j", 1)
-    for target, words_of in (("mass", "Mean: error of"), ("active", "Majority: accuracy of")):
-        (here / "r.jsonl").unlink(missing_ok=True)
-        call("evaluate", molecules, "--target", target, *arguments)
-        call("report", "r.jsonl", "--data", molecules, "--target", target)
-        page = (here / "report.html").read_text()
-        assert words_of in page
-        assert "support vector machine" not in page
-        assert ("Majority" in page) == (target == "active")
+@pytest.mark.skipif(os.name == "nt", reason="needs SIGINT")
+def test_ctrl_c_keeps_the_folds_that_are_finished(here):
+    command = [sys.executable, "-m", "graphgrain", "evaluate", "drugs", "--repeats", "30"]
+    command += ["--kernel", "vertex-histogram", "--csv", "folds.csv", "-j", "1"]
+    settings = {"env": {**os.environ, "PYTHONPATH": SOURCE}, "cwd": here, "text": True}
+    process = subprocess.Popen(command, stderr=subprocess.PIPE, stdout=subprocess.PIPE, **settings)
+    table, deadline = here / "folds.csv", time.monotonic() + 120
+    while time.monotonic() < deadline and process.poll() is None:
+        if table.exists() and table.read_bytes().count(b"\n") > 3:
+            break
+        time.sleep(0.01)
+    process.send_signal(signal.SIGINT)
+    _, errors = process.communicate(timeout=60)
+    assert process.returncode == 130, errors
+    assert "Traceback" not in errors
+    assert "Finished folds are in 'folds.csv'" in words(errors)
+    lines = table.read_text().splitlines()
+    assert 3 <= len(lines) < 600
+    assert {line.count(",") for line in lines} == {lines[0].count(",")}

@@ -46,17 +46,16 @@ def with_columns(folder):
     return folder / "columns.ggm"
 
 
-def test_the_score_keeps_its_sign(folder, tmp_path):
-    """R2 below 0 is worse than the mean; errors are shown without the sign of their score."""
+def test_the_score_is_that_of_held_out_predictions(folder, tmp_path):
     smiles = ["C" * size for size in range(1, 21)]
     noise = np.random.default_rng(0).normal(size=len(smiles))
     rows = "".join(f"{text},{value:.3f}\n" for text, value in zip(smiles, noise, strict=True))
     (tmp_path / "noise.csv").write_text("smiles,y\n" + rows)
-    words = ("fit", tmp_path / "noise.csv", "--target", "y", "-o", tmp_path / "m.ggm", "--scoring")
-    for scoring, sign in (("r2", 1), ("rmse", -1)):
-        score = json.loads(call(*words, scoring, "--json").stdout)["score"]
-        assert score < 0
-        assert f"{scoring} {sign * score:.3g} in cross-validation" in call(*words, scoring).stderr
+    words = ("fit", tmp_path / "noise.csv", "--target", "y", "-o", tmp_path / "m.ggm")
+    score = json.loads(call(*words, "--json").stdout)["score"]
+    held_out = gg.load_model(tmp_path / "m.ggm").held_out_
+    assert score == pytest.approx(np.sqrt(np.mean((held_out - noise.round(3)) ** 2)))
+    assert f"RMSE {score:.3g} when each graph is left out" in call(*words).stderr
 
 
 def table(path: Path) -> list[dict[str, str]]:
@@ -85,6 +84,18 @@ def test_numbers_with_their_intervals_and_neighbours(folder):
     assert [row["nearest"] for row in said] == smiles
     assert [float(row["similarity"]) for row in said] == [1.0, 1.0, 1.0]
     assert [float(row["unseen"]) for row in said] == [0.0, 0.0, 0.0]
+    assert {row["in_training"] for row in said} == {"True"}
+
+
+def test_what_the_model_does_not_know_is_said(folder):
+    (folder / "far.smi").write_text("[Na+].[Cl-] salt\nCl[Pt](Cl)(N)N cisplatin\nCCCO propanol\n")
+    call("predict", folder / "mass.ggm", folder / "far.smi", "-o", folder / "far.csv")
+    *far, near = table(folder / "far.csv")
+    for row in far:
+        assert (row["in_domain"], row["in_training"]) == ("False", "False")
+    assert "Cl" in far[0]["reason"] or "Na" in far[0]["reason"]
+    assert "Pt" in far[1]["reason"] or "Cl" in far[1]["reason"]
+    assert (near["in_domain"], near["in_training"], near["reason"]) == ("True", "True", "")
 
 
 @pytest.mark.parametrize("share", ["0", "1", "-0.5", "nan"])
@@ -223,11 +234,8 @@ def test_wrong_input(folder):
         "predict", model, new, "-o", folder / "x.csv", "--interval", 1.5
     )
     assert "There is no file" in fails("predict", folder / "no.ggm", new, "-o", folder / "x.csv")
-    assert "not a graphgrain model" in fails("predict", new, new, "-o", folder / "x.csv")
+    assert "is not a model of graphgrain" in fails("predict", new, new, "-o", folder / "x.csv")
     train = folder / "train.csv"
-    assert "--folds is a number" in fails(
-        "fit", train, "--target", "mass", "-o", model, "--folds", "one"
-    )
     assert "no column 'x'" in fails(
         "fit", train, "--target", "mass", "--columns", "x", "-o", folder / "x.ggm"
     )
@@ -357,12 +365,6 @@ def test_a_view_belongs_to_the_model(folder):
         ("smiles,d,y", "{s},lots,{n}", ("--target", "y", "--columns", "d"), "numbers and 'lots'"),
         ("smiles,d,y", "{s},,{n}", ("--target", "y", "--columns", "d"), None),
         ("smiles,d,y", "{s},1,{n}", ("--target", "y", "--columns", "line"), "no column 'line'"),
-        (
-            "smiles,d,y",
-            "{s},1,{n}",
-            ("--target", "y", "--scoring", "foo"),
-            "scoring must be",
-        ),
     ],
 )
 def test_mistakes_in_files(folder, header, cell, options, words):
@@ -387,7 +389,7 @@ def test_models_fitted_in_python(folder):
     y = np.array([len(smiles) + n % 5 for n, smiles in enumerate(CHAINS)]) + 0.5
     several = np.column_stack([y, -y])
     for targets, names in ((y, [""]), (several, ["_0", "_1"])):
-        model = gg.GraphRegressor(max_level=1, max_terms=1).fit(columns, targets)
+        model = gg.GraphRegressor(gg.WeisfeilerLehman(1)).fit(columns, targets)
         model.save(folder / "py.ggm")
         call("predict", folder / "py.ggm", folder / "py.csv", "-o", folder / "py_out.csv")
         expected = model.predict(columns).reshape(len(y), -1)
@@ -397,7 +399,7 @@ def test_models_fitted_in_python(folder):
             for name, values in (("prediction", expected), ("low", low), ("high", high)):
                 found = [float(row[f"{name}{end}"]) for row in rows]
                 np.testing.assert_allclose(found, values[:, number], rtol=1e-4)
-    single = gg.GraphRegressor(max_level=1, max_terms=1).fit(columns, y)
+    single = gg.GraphRegressor(gg.WeisfeilerLehman(1)).fit(columns, y)
     single.save(folder / "py.ggm")
     shown = call("explain", folder / "py.csv", "--model", folder / "py.ggm", "--row", 3, "--json")
     assert float(json.loads(shown.output)["prediction"]) == pytest.approx(
@@ -414,8 +416,7 @@ def test_codes_stay_texts(folder):
         "fit", folder / "codes.csv", "--target", "y", "--columns", "code",
         "-o", folder / "codes.ggm",
     )  # fmt: skip
-    encoder = gg.load_model(folder / "codes.ggm").machine_.columns.encoder
-    assert encoder.values == [["001", "02", "1"]]
+    assert gg.load_model(folder / "codes.ggm").columns_ == {"code": "category"}
     assert gg.load_molecules(folder / "codes.csv")[1]["code"].tolist()[:3] == ["001", "1", "02"]
 
 

@@ -39,10 +39,6 @@ def eigenvectors(graph, n_jobs):
     while True:
         gg.PyramidMatch(n_jobs=n_jobs).fit(graph)
 
-def estimate(graph, n_jobs):
-    while True:
-        gg.ShortestPath().estimate(graph)
-
 def problem(n):
     rng = np.random.default_rng(0)
     X = rng.standard_normal((n, n)).astype(np.float32)
@@ -66,7 +62,6 @@ WORK = {
     "shortest paths": (star, 30_000, lambda g, n_jobs: gg.ShortestPath(n_jobs=n_jobs).fit(g)),
     "neighbourhoods": (star, 12_000, lambda g, n_jobs: gg.NeighbourhoodPairs(n_jobs=n_jobs).fit(g)),
     "places": (star, 40_000, lambda g, n_jobs: gg.GraphHopper().fit(g)),
-    "an estimate": (complete, 1_500, estimate),
     "eigenvectors": (complete, 1_500, eigenvectors),
     "training": (problem, 2_000, training),
     "cross-validation": (complete, 1_300, cross_validation),
@@ -136,7 +131,7 @@ def server() -> Iterator[Server]:
 @pytest.mark.parametrize(
     ("work", "n_jobs"),
     [
-        *((work, None) for work in (*ON_THREADS, "places", "an estimate", "training")),
+        *((work, None) for work in (*ON_THREADS, "places", "training")),
         *((work, 2) for work in (*ON_THREADS, "neighbourhoods")),
     ],
 )

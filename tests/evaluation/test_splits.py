@@ -1,21 +1,15 @@
-"""Splits at random, by scaffold and by a column, and evaluations on them."""
+"""Folds, and splits at random, by scaffold, by time and by a column."""
 
 from __future__ import annotations
 
 import gzip
-from dataclasses import replace
 
 import numpy as np
 import pytest
 
 import graphgrain as gg
 from graphgrain.errors import InvalidParameterError
-from graphgrain.evaluation.experiment import run
-from graphgrain.evaluation.protocol import Protocol
-from graphgrain.evaluation.records import ResultsFile, fold_records
-from graphgrain.evaluation.splits import parts_of, scaffolds, split_groups
-from graphgrain.evaluation.summary import summarise
-from graphgrain.kernels.registry import KERNELS
+from graphgrain.evaluation.splits import deal_folds, scaffolds, split_groups
 from tests.real_data import molecule_file
 
 rdkit = pytest.importorskip("rdkit")
@@ -76,56 +70,66 @@ def test_the_split_of_molhiv():
     assert shares == pytest.approx([0.8, 0.1, 0.1], abs=0.01)
 
 
-@pytest.fixture
-def molecules(families):
-    parts = np.array(["test" if n % 5 == 0 else "train" for n in range(len(families))])
-    rings = [f"{atom}1{'C' * size}1" for atom in "CNO" for size in range(2, 12)]
-    smiles = [rings[n % len(rings)] for n in range(len(families))]
-    return replace(families, smiles=smiles, columns={"part": parts, "id": parts})
+def test_folds_are_stratified_or_keep_groups():
+    y = np.repeat([0, 1], [30, 15])
+    folds = deal_folds(5, y, classes=True, repeats=2)
+    assert [(f.repetition, f.fold) for f in folds] == [(r, f) for r in (0, 1) for f in range(5)]
+    for fold in folds:
+        assert np.bincount(y[fold.test]).tolist() == [6, 3]
+        assert sorted([*fold.train, *fold.test]) == list(range(45))
+    for repetition in (0, 1):
+        own = [f.test for f in folds if f.repetition == repetition]
+        assert sorted(np.concatenate(own).tolist()) == list(range(45))
+    assert folds[0].test.tolist() != folds[5].test.tolist()
+    groups = np.arange(45) % 7
+    for fold in deal_folds(3, y, classes=True, groups=groups):
+        assert not set(groups[fold.train]) & set(groups[fold.test])
 
 
-def test_random_and_given_parts(molecules):
-    train, test = parts_of(molecules, "random", 3)
-    n = len(molecules)
-    assert (len(train), len(test)) == (int(0.8 * n), n - int(0.9 * n))
-    assert not set(train) & set(test)
-    assert parts_of(molecules, "random", 4)[1].tolist() != test.tolist()
-    assert parts_of(molecules, "part", 0)[1].tolist() == list(range(0, n, 5))
-    wrong = replace(molecules, columns={"part": np.array(["a"] * n)})
-    with pytest.raises(InvalidParameterError, match="must say train or test"):
-        parts_of(wrong, "part", 0)
-    with pytest.raises(InvalidParameterError, match=r"got 'parts'\. The columns of families are"):
-        parts_of(molecules, "parts", 0)
-    with pytest.raises(InvalidParameterError, match="needs molecules with their SMILES"):
-        parts_of(replace(molecules, smiles=None), "scaffold", 0)
+def test_one_test_part_by_name_time_or_column():
+    y = np.arange(100.0)
+    [random] = deal_folds("random", y, classes=False)
+    assert (len(random.train), len(random.test)) == (80, 10)
+    times = np.random.default_rng(0).permutation(100)
+    [last] = deal_folds("time", y, classes=False, times=times)
+    assert set(times[last.test]) == set(range(90, 100))
+    assert len(last.train) == 90
+    words = np.where(y < 70, "train", np.where(y < 80, "valid", "test"))
+    [column] = deal_folds(words, y, classes=False)
+    assert column.train.tolist() == list(range(70))
+    assert column.test.tolist() == list(range(80, 100))
+    numbers = deal_folds(np.arange(100) % 4, y, classes=False)
+    assert [set(fold.test % 4) for fold in numbers] == [{0}, {1}, {2}, {3}]
 
 
-@pytest.mark.parametrize("split", ["random", "scaffold", "random-scaffold", "part"])
-def test_a_split_is_evaluated_like_folds(split, molecules, tmp_path):
-    protocol = Protocol("nested", 1, 2, split=split)
-    with ResultsFile(tmp_path / "r.jsonl") as results:
-        assert run(molecules, KERNELS["vertex-histogram"], protocol, 2, results) == 2
-        assert run(molecules, KERNELS["vertex-histogram"], protocol, 2, results) == 0
-        records = fold_records(results.records)
-        [summary] = summarise(results.records)
-    for record in records:
-        train, test = parts_of(molecules, split, record.repetition)
-        assert record.test == test.tolist()
-        if "scaffold" in split:
-            found = scaffolds(molecules.smiles)
-            assert not {found[n] for n in train} & {found[n] for n in test}
-    drawn = split in ("random", "random-scaffold")
-    assert (records[0].test != records[1].test) == drawn
-    truth = [np.mean(np.array(r.truth) == r.levels[0].predictions) for r in records]
-    assert summary.accuracy.each == pytest.approx(truth)
-    assert summary.split == split
+def test_splitters_of_scikit_learn_and_positions():
+    from sklearn.model_selection import LeaveOneGroupOut, ShuffleSplit
+
+    y, groups = np.arange(12.0), np.arange(12) % 3
+    folds = deal_folds(LeaveOneGroupOut(), y, classes=False, groups=groups)
+    assert [set(groups[fold.test]) for fold in folds] == [{0}, {1}, {2}]
+    assert len(deal_folds(ShuffleSplit(4, random_state=0), y, classes=False)) == 4
+    [given] = deal_folds([(np.arange(6), [7, 6])], y, classes=False)
+    assert given.test.tolist() == [6, 7]
 
 
-def test_rules_that_contradict_each_other():
-    with pytest.raises(InvalidParameterError, match="one test part, folds=1"):
-        Protocol(split="random")
-    with pytest.raises(InvalidParameterError, match="mode 'nested'"):
-        Protocol("paper", 1, split="random")
+@pytest.mark.parametrize(
+    ("cv", "more", "message"),
+    [
+        (1, {}, "from 2 to the number of graphs or groups, 12; got 1"),
+        (5, {"groups": [0, 1] * 6}, "groups, 2; got 5"),
+        (2, {"groups": [0]}, "one entry for each of the 12"),
+        ("scaffolds", {}, "one of random, random-scaffold"),
+        ("scaffold", {}, "needs molecules as SMILES"),
+        ("time", {}, "needs the time of each graph"),
+        (np.zeros(12), {}, "it has 1 values"),
+        (np.zeros(5), {}, "one entry for each of the 12 graphs"),
+        ([([0, 1], [1, 2])], {}, "1 of them in both"),
+    ],
+)
+def test_rules_of_splits(cv, more, message):
+    with pytest.raises(InvalidParameterError, match=message):
+        deal_folds(cv, np.arange(12.0), classes=False, **more)
 
 
 def test_shares_are_those_asked_for():

@@ -8,9 +8,9 @@ import pytest
 from sklearn.base import clone
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.exceptions import NotFittedError
-from sklearn.linear_model import LogisticRegression, PoissonRegressor, Ridge
+from sklearn.linear_model import LogisticRegression, PoissonRegressor, Ridge, RidgeClassifier
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import Normalizer, PolynomialFeatures
+from sklearn.preprocessing import MaxAbsScaler
 from sklearn.svm import SVC
 
 import graphgrain as gg
@@ -128,7 +128,7 @@ class TestOddGraphs:
 
     def test_labels_of_another_kind(self, model):
         numbered = gg.as_graphs([([(0, 1)], [1, 2])])
-        learned = gg.GraphClassifier("wl", 1, cv=2, max_terms=1).fit(GRAPHS, Y)
+        learned = gg.GraphClassifier("wl").fit(GRAPHS, Y)
         for fitted in (model, learned):
             with pytest.raises(InvalidGraphError, match="kind seen at fit"):
                 gg.explain(fitted, numbered)
@@ -136,62 +136,64 @@ class TestOddGraphs:
                 gg.class_patterns(fitted, gg.GraphBatch.concatenate([numbered] * 2), np.unique(Y))
 
 
-class TestRefusals:
-    @pytest.mark.parametrize(
-        ("steps", "words"),
-        [
-            (
-                [clone(FEATURES), RandomForestClassifier(5)],
-                "linear model.*RandomForestClassifier",
-            ),
-            ([gg.TreePlusPlus(2, 0), SVC()], "linear model.*got SVC"),
-            ([clone(FEATURES), SVC(kernel="rbf")], "linear model.*got SVC"),
-            ([gg.ReturnProbability(), SVC(kernel="precomputed")], "explicit features"),
-            (
-                [gg.PathPattern(1, output="features"), PolynomialFeatures(), LogisticRegression()],
-                "cannot look through PolynomialFeatures",
-            ),
-        ],
-    )
-    def test_models_that_are_not_linear(self, steps, words):
-        with pytest.raises(InvalidParameterError, match=words):
-            gg.explain(make_pipeline(*steps).fit(GRAPHS[:12], Y[:12]), GRAPHS[0])
+def fitted(*steps, y=Y):
+    return make_pipeline(*map(clone, steps)).fit(GRAPHS, y)
 
-    def test_a_link_function(self):
-        model = make_pipeline(gg.PathPattern(1, output="features"), PoissonRegressor())
-        model.fit(GRAPHS, GRAPHS.vertex_counts)
-        with pytest.raises(InvalidParameterError, match="not what its coefficients add up to"):
-            gg.explain(model, GRAPHS[0])
 
-    def test_other_things(self, model):
-        with pytest.raises(InvalidParameterError, match=r"alone is a kernel.*compare"):
-            gg.explain(FEATURES, GRAPHS[0])
-        with pytest.raises(InvalidParameterError, match="got LogisticRegression"):
-            gg.explain(LogisticRegression().fit([[0], [1]], [0, 1]), GRAPHS[0])
-        with pytest.raises(InvalidParameterError, match="a kernel among the steps"):
-            gg.explain(make_pipeline(Normalizer(), LogisticRegression()), GRAPHS[0])
-        with pytest.raises(InvalidParameterError, match="a model after the kernel"):
-            gg.explain(make_pipeline(FEATURES), GRAPHS[0])
-        with pytest.raises(NotFittedError):
-            gg.explain(make_pipeline(clone(FEATURES), LogisticRegression()), GRAPHS[0])
-        with pytest.raises(NotFittedError):
-            gg.explain(gg.GraphClassifier(), GRAPHS[0])
-        with pytest.raises(InvalidParameterError, match="share must be path or tree"):
-            gg.explain(model, GRAPHS[0], share="fair")
-        with pytest.raises(InvalidParameterError, match="Leave it out"):
-            gg.explain(model, GRAPHS[0], target="yes")
-        several = make_pipeline(clone(FEATURES), LogisticRegression(max_iter=500))
-        several.fit(GRAPHS, np.arange(len(GRAPHS)) % 3)
-        with pytest.raises(InvalidParameterError, match="target must be one of 0, 1, 2"):
-            gg.explain(several, GRAPHS[0], target=7)
-        numbers = make_pipeline(clone(FEATURES), Ridge()).fit(GRAPHS, np.ones((len(GRAPHS), 2)))
-        with pytest.raises(InvalidParameterError, match="target must be one of 0, 1; got 'predic"):
-            gg.explain(numbers, GRAPHS[0], target="predicted")
-        wrong = make_pipeline(clone(FEATURES), SVC(kernel="precomputed"))
-        wrong[-1].fit(np.eye(4), [0, 1, 0, 1])
-        wrong[0].fit(GRAPHS[:4])
-        with pytest.raises(InvalidParameterError, match="needs similarities"):
-            gg.explain(wrong, GRAPHS[0])
+SEVERAL = np.arange(len(GRAPHS)) % 3
+LABELS = np.column_stack([SEVERAL == 0, SEVERAL == 1])
+NUMBERS = GRAPHS.vertex_counts
+LOGISTIC = LogisticRegression(max_iter=500)
+
+#: What cannot be explained: the model, options, and the rule that the error states.
+REFUSALS = [
+    (lambda: fitted(FEATURES, RandomForestClassifier(5)), {}, "coef_.*got RandomForestClassifier"),
+    (lambda: fitted(FEATURES, SVC(kernel="rbf")), {}, "coef_.*got SVC"),
+    (lambda: fitted(gg.WeisfeilerLehman(1), SVC(kernel="precomputed")), {}, "output='gram'"),
+    (lambda: fitted(gg.ReturnProbability(), SVC(kernel="precomputed")), {}, "explicit features"),
+    (lambda: fitted(FEATURES, MaxAbsScaler(), LOGISTIC), {}, "last two.*MaxAbsScaler"),
+    (lambda: fitted(FEATURES, PoissonRegressor(), y=NUMBERS), {}, "not what its coefficients"),
+    (lambda: fitted(FEATURES, RidgeClassifier(), y=LABELS), {}, "one class for each graph"),
+    (lambda: FEATURES, {}, "alone is a kernel.*compare"),
+    (lambda: LogisticRegression().fit([[0], [1]], [0, 1]), {}, "got LogisticRegression"),
+    (lambda: make_pipeline(MaxAbsScaler(), LOGISTIC), {}, "a kernel and a linear model"),
+    (lambda: make_pipeline(FEATURES), {}, "a kernel and a linear model"),
+    (lambda: MODEL, {"share": "fair"}, "share must be path or tree; got 'fair'"),
+    (lambda: MODEL, {"of": "doubt"}, "of must be one of 'decision', 'uncertainty'"),
+    (lambda: MODEL, {"of": "uncertainty"}, "needs a GraphRegressor"),
+    (lambda: MODEL, {"target": "yes"}, "the two classes 'no' and 'yes'. Leave it out"),
+    (lambda: fitted(FEATURES, LOGISTIC, y=SEVERAL), {"target": 7}, "one of 0, 1, 2"),
+    (lambda: fitted(FEATURES, Ridge(), y=LABELS * 1.0), {}, "target=0 to 1"),
+    (lambda: fitted(FEATURES, Ridge(), y=LABELS * 1.0), {"target": "predicted"}, "one of 0, 1;"),
+]
+
+
+@pytest.mark.parametrize(("model", "options", "rule"), REFUSALS)
+def test_refusals(model, options, rule):
+    with pytest.raises(InvalidParameterError, match=rule):
+        gg.explain(model(), GRAPHS[0], **options)
+
+
+@pytest.mark.parametrize("model", [make_pipeline(FEATURES, LOGISTIC), gg.GraphClassifier()])
+def test_models_must_be_fitted(model):
+    with pytest.raises(NotFittedError):
+        gg.explain(clone(model), GRAPHS[0])
+
+
+def test_training_graphs_are_told():
+    """One that the model was fitted to, in another numbering, and a graph that is new to it."""
+    model = gg.GraphClassifier("wl").fit(GRAPHS, Y)
+    graph = GRAPHS[4]
+    turned = graph.n_vertices - 1 - graph.edges
+    same = gg.GraphBatch.from_edges(graph.vertex_counts, turned, graph.labels[::-1])
+    new = gg.as_graphs([([(0, 1), (1, 2)], ["O", "O", "C"])])
+    for of in ("decision", "uncertainty"):
+        whys = gg.explain(model, graph + same + new, of=of)
+        assert [why.in_training for why in whys] == [True, True, False]
+        assert ["trained on" in repr(why) for why in whys] == [True, True, False]
+        assert ["was trained on this graph" in why._repr_html_() for why in whys] == [
+            True, True, False,
+        ]  # fmt: skip
 
 
 def test_notebooks(model):

@@ -12,8 +12,6 @@ from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.pipeline import make_pipeline
 
 import graphgrain as gg
-from graphgrain.errors import InvalidParameterError
-from graphgrain.explaining import explainer
 from graphgrain.explaining.fragments import cut
 from tests.strategies import graphs, to_tuple
 
@@ -328,10 +326,12 @@ class TestDecisions:
         kernel = gg.VertexHistogram(output="features")
         model = make_pipeline(kernel, LogisticRegression()).fit(batch[rows], y[rows])
         counted = []
-        opened = explainer._opened
-        monkeypatch.setattr(explainer, "_opened", lambda *a: counted.append(1) or opened(*a))
+        locate = gg.VertexHistogram.locate_each
+        monkeypatch.setattr(
+            gg.VertexHistogram, "locate_each", lambda *a: counted.append(1) or locate(*a)
+        )
         found = gg.class_fragments(model, batch[rows], y[rows], n=1000)
-        assert counted == [1]  # features are counted once, not once for each class
+        assert counted == [1]  # patterns are located once, not once for each class
         assert set(found.fragments) == {"barbiturates", "tricyclics", "opioids"}
         for label, own in found.fragments.items():
             values: dict[str, list[float]] = {}
@@ -358,10 +358,3 @@ class TestDecisions:
             assert each.contribution == pytest.approx(alone.contribution)
             assert opposite.contribution == pytest.approx(-alone.contribution)
             assert np.isnan(opposite.precision)
-
-    def test_mistakes(self, drugs):
-        batch, y, _, model = drugs
-        with pytest.raises(InvalidParameterError, match=r"one target per graph \(292\)"):
-            gg.class_fragments(model, batch, y[:5])
-        with pytest.raises(InvalidParameterError, match="n must be"):
-            gg.class_fragments(model, batch, y, n=0)

@@ -18,9 +18,9 @@ from graphgrain.errors import InvalidParameterError
 from graphgrain.evaluation.exploration import explain_rows, explore
 from graphgrain.explaining.containment import contains
 from graphgrain.explaining.fragments import cut
-from graphgrain.report.graph_pages import explanation_page, explore_page
+from graphgrain.pages.graph_pages import explanation_page, explore_page
 
-from ..report.browsing import overlapping
+from ..pages.browsing import overlapping
 
 HOSTILE = "</script><b onclick=alert(1)>'\"&"
 
@@ -133,7 +133,7 @@ def test_integer_classes_stay_integers_beside_missing_ones(drugs):
     """Also with a model that was fitted before, and if another graph has no class."""
     graphs, y, _ = drugs
     codes = (y == "opioids").astype(np.int64)
-    model = gg.GraphClassifier(max_level=1, max_terms=1, path_depth=0).fit(graphs, codes)
+    model = gg.GraphClassifier(gg.WeisfeilerLehman(1)).fit(graphs, codes)
     gaps = np.where(np.arange(len(codes)) == 3, np.nan, codes)
     [seen, *_], _ = explain_rows(graphs, gaps, [5], model=model)
     assert seen.truth == str(codes[5])
@@ -142,21 +142,9 @@ def test_integer_classes_stay_integers_beside_missing_ones(drugs):
 
 def test_a_model_of_numbers_has_no_classes_as_truth(drugs):
     graphs, y, _ = drugs
-    model = gg.GraphRegressor(max_level=1, path_depth=0).fit(graphs, graphs.vertex_counts + 0.5)
+    model = gg.GraphRegressor(gg.WeisfeilerLehman(1)).fit(graphs, graphs.vertex_counts + 0.5)
     with pytest.raises(InvalidParameterError, match="predicts numbers, but a target is"):
         explain_rows(graphs, y, [3], model=model)
-
-
-def test_numbers_are_shown_in_their_own_units(drugs):
-    """What is learned on a logarithmic scale is told on the scale of the targets."""
-    graphs, _, _ = drugs
-    y = np.exp(0.4 * graphs.vertex_counts)
-    model = gg.GraphRegressor(scale="log", max_level=1, path_depth=0).fit(graphs[20:], y[20:])
-    [seen, *_], [why] = explain_rows(graphs, y, [3], model=model)
-    assert seen.prediction == pytest.approx(model.predict(graphs[3])[0], rel=1e-6)
-    assert seen.interval[0] <= seen.prediction <= seen.interval[1]
-    assert seen.truth == pytest.approx(y[3])
-    assert why.decision < 100 < seen.prediction
 
 
 class TestInTheBrowser:
@@ -290,7 +278,7 @@ class TestInTheBrowser:
 
     def test_several_explanations_on_one_page(self, opened, drugs, tmp_path):
         graphs, y, names = drugs
-        model = gg.GraphClassifier(max_level=1, max_terms=1).fit(graphs[6:], y[6:])
+        model = gg.GraphClassifier(gg.WeisfeilerLehman(1)).fit(graphs[6:], y[6:])
         all_seen, whys = explain_rows(graphs, None, [5, 2], names, model=model)
         assert [seen.name for seen in all_seen[:2]] == [names[5], names[2]]
         assert len(whys) == 2

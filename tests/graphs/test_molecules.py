@@ -315,3 +315,42 @@ def test_large_mol_blocks_are_refused(tmp_path):
     (tmp_path / "x.sdf").write_text("\n".join(lines))
     with pytest.raises(InvalidGraphError, match="20,001 atoms"):
         gg.load_molecules(tmp_path / "x.sdf")
+
+
+def test_a_bad_line_far_down(tmp_path):
+    file = tmp_path / "x.smi"
+    file.write_text("CCO\n" + "\n" * 299_998 + "C1CC\n")
+    with pytest.raises(InvalidGraphError, match=r"x.smi, line 300000 .*'C1CC'"):
+        list(gg.iter_molecules(file))
+
+
+@pytest.mark.parametrize(
+    ("smiles", "standardize", "like", "atoms"),
+    [
+        ("[Na+].CC(=O)[O-]", "largest", "CC(=O)O", [1, 2, 3, 4]),
+        ("CS(C)=O", "cleanup", "C[S+](C)[O-]", [0, 1, 2, 3]),
+        ("[Na+].CC(=O)[O-]", "cleanup", "[Na+].CC(=O)[O-]", [0, 1, 2, 3, 4]),
+        ("Cl.C[NH3+]", "parent", "CN", [1, 2]),
+        ("[H]OC", "parent", "OC", [0, 1]),
+    ],
+)
+def test_standardized_molecules(smiles, standardize, like, atoms, tmp_path):
+    """Fragments, charges and groups are as RDKit has them, and vertices know their atoms."""
+    Chem = pytest.importorskip("rdkit.Chem")
+    molecule = Chem.MolFromSmiles(smiles)
+    (tmp_path / "x.smi").write_text(smiles + "\n")
+    (tmp_path / "x.sdf").write_text(Chem.MolToMolBlock(molecule) + "$$$$\n")
+    wanted = gg.from_smiles([like], charge=standardize == "parent")
+    for graphs in (
+        gg.as_graphs([smiles], standardize=standardize),
+        gg.as_graphs([molecule], standardize=standardize),
+        gg.load_molecules(tmp_path / "x.smi", standardize=standardize)[0],
+        next(gg.iter_molecules(tmp_path / "x.sdf", standardize=standardize)).graphs,
+    ):
+        assert gg.duplicates(graphs + wanted) == [[0, 1]]
+        assert graphs.columns["atoms"][0].tolist() == atoms
+        symbols = [molecule.GetAtomWithIdx(atom).GetSymbol() for atom in atoms]
+        assert graphs.labels.tolist() == symbols
+    assert gg.as_graphs([smiles]).columns["smiles"].tolist() == [smiles]
+    with pytest.raises(InvalidParameterError, match="'largest', 'cleanup', 'parent' or None; got"):
+        gg.from_smiles([smiles], standardize="tautomer")

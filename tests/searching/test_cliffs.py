@@ -1,4 +1,4 @@
-"""Cliffs: pairs that are similar and differ, against all comparisons; the page that shows them."""
+"""Cliffs: pairs that are similar and differ, against all comparisons."""
 
 from __future__ import annotations
 
@@ -23,98 +23,87 @@ def measured(drugs):
     return drugs[0][:120], rng.normal(size=120).round(2)
 
 
-def test_they_are_those_of_all_comparisons(measured):
+def rows_of(cliffs):
+    return list(zip(*(column.tolist() for column in cliffs[:5]), strict=True))
+
+
+@pytest.mark.parametrize("similarity", ["minmax", "cosine"])
+def test_they_are_those_of_all_comparisons(measured, similarity):
     graphs, y = measured
-    kernel = gg.TreePlusPlus(3, 1, edge_labels=True, counts="binary", similarity="minmax")
-    found = gg.cliffs(graphs, y, 0.5, 1.0, kernel=kernel)
-    matrix = similarity_matrix(kernel, graphs, graphs, "minmax")
+    kernel = gg.TreePlusPlus(3, 1, edge_labels=True, counts="binary", similarity=similarity)
+    found = gg.pairs(graphs, 0.5, y=y, min_difference=1.0, kernel=kernel)
+    matrix = similarity_matrix(kernel, graphs, graphs, similarity)
     expected = {
-        (a, b): abs(y[b] - y[a]) / (1 - matrix[a, b])
+        (a, b): (matrix[a, b], y[b] - y[a], abs(y[b] - y[a]) / (1 - matrix[a, b]))
         for a in range(120)
         for b in range(a + 1, 120)
         if matrix[a, b] >= 0.5 and abs(y[b] - y[a]) >= 1.0 - 1e-12 and matrix[a, b] < 1
     }
-    assert {cliff[:2]: cliff.steepness for cliff in found.cliffs} == pytest.approx(expected)
+    assert {row[:2]: row[2:] for row in rows_of(found)} == {
+        pair: pytest.approx(values) for pair, values in expected.items()
+    }
     assert len(found) > 20
-    assert all(a.steepness >= b.steepness for a, b in zip(found, found.cliffs[1:], strict=False))
-    for cliff in found.cliffs:
-        assert cliff.difference == y[cliff.second] - y[cliff.first]
-    members = np.array(list(expected)).ravel()
-    assert found.counts.tolist() == np.bincount(members, minlength=120).tolist()
+    assert (np.diff(found.steepness) <= 0).all()
+    few = gg.pairs(graphs, 0.5, y=y, kernel=kernel, max_per_graph=1)
+    members = np.concatenate(few[:2])
+    assert len(members) == len(set(members.tolist()))
+    assert rows_of(few)[0] == rows_of(found)[0]
+    assert set(rows_of(few)) < set(rows_of(found))
 
 
-def test_what_changed(measured):
-    """One vertex of a chain: what one graph has and the other lacks sits there."""
-    chain = [([(i, i + 1) for i in range(7)], list("CCCCCCC" + end)) for end in "ON"]
-    found = gg.cliffs(chain, [0, 3], 0.3, 1, kernel=gg.TreePlusPlus(4, 0, counts="binary"))
-    assert [part.tolist() for part in found.changed(0)] == [[7], [7]]
-    pair = found.compare(0)
-    for which in (0, 1):
-        own = pair.only(which)
-        assert own
-        assert all(7 in places for pattern in own for places in pattern.occurrences[which])
-    assert found.graphs(0) == gg.as_graphs(chain)
+def test_graphs_with_the_same_patterns_have_no_steepness():
+    """Edgeless graphs of one label: presence cannot tell them apart."""
+    chains = [([], ["C"] * n) for n in (2, 3, 2)] + [([], ["O", "C"])]
+    kernel = gg.VertexHistogram(counts="binary")
+    y = [0.0, 5.0, 9.0, 2.0]
+    with pytest.warns(GraphgrainWarning, match="2 graphs are equal to others"):
+        found = gg.pairs(chains, 0.5, y=y, kernel=kernel)
+    assert found.duplicates == [[0, 2]]
+    assert [pair.tolist() for pair in found.same_patterns[:2]] == [[0, 1], [1, 2]]
+    assert sorted(zip(found.first.tolist(), found.second.tolist(), strict=True)) == [
+        (0, 3), (1, 3), (2, 3),
+    ]  # fmt: skip
+    assert np.isfinite(found.steepness).all()
+    features = kernel.count(chains).mapped("binary")
+    found = gg.pairs(features, 0.5, y=y)
+    assert found.duplicates == []
+    assert len(found.same_patterns) == 3
 
 
 def test_of_an_index(measured, tmp_path):
     graphs, y = measured
     index = gg.GraphIndex.build(tmp_path / "d.ggi", graphs, columns={"y": y})
-    expected = gg.cliffs(graphs, y, 0.5)
-    for given in (y, "y"):
-        found = gg.cliffs(index, given, 0.5)
-        assert found.cliffs == expected.cliffs
-        assert found.graphs(0) == expected.graphs(0)
-    with pytest.raises(InvalidParameterError, match="no column 'z'; it has y"):
-        gg.cliffs(index, "z")
-    with pytest.raises(InvalidParameterError, match="An index has its own kernel"):
-        gg.cliffs(index, y, kernel=gg.WeisfeilerLehman())
-
-
-def test_cliffs_of_an_index_that_changes(measured, tmp_path):
-    """Numbers are those of the index at that time."""
-    graphs, y = measured
-    index = gg.GraphIndex.build(tmp_path / "some.ggi", graphs)
-    found = gg.cliffs(index, y, 0.5)
+    expected = rows_of(gg.pairs(graphs, 0.5, y=y))
+    assert rows_of(gg.pairs(index, 0.5, y=y)) == rows_of(gg.pairs(index, 0.5, y="y")) == expected
     index.remove(range(50))
-    index.compact()
-    first, second = found[0][:2]
-    assert found.graphs(0) == graphs[[first, second]]
-    assert gg.cliffs(index, y[50:], 0.5)._graphs.ids([0]) == [50]
-
-
-def test_measured_twice(measured):
-    graphs, y = measured
-    twice = gg.GraphBatch.concatenate([graphs, graphs[[3, 4]]])
-    values = np.concatenate([y, [y[3] + 5, y[4]]])
-    with pytest.warns(GraphgrainWarning, match="2 graphs are equal to others .* measured twice"):
-        found = gg.cliffs(twice, values, 0.5)
-    assert found.duplicates == [[3, 120]]
-    assert (3, 120) not in [cliff[:2] for cliff in found.cliffs]
+    left = gg.pairs(graphs[50:], 0.5, y=y[50:])
+    assert rows_of(gg.pairs(index, 0.5, y="y")) == rows_of(left)
+    with pytest.raises(InvalidParameterError, match="no column 'z'; it has "):
+        gg.pairs(index, y="z")
 
 
 def test_missing_values(measured):
+    pd = pytest.importorskip("pandas")
     graphs, y = measured
     some = y.copy()
     some[::3] = np.nan
+    left = np.flatnonzero(~np.isnan(some))
+    expected = gg.pairs(graphs[left], 0.5, y=some[left])
+    pairs = [(left[a], left[b], *row) for a, b, *row in rows_of(expected)]
     listed = [None if np.isnan(value) else value for value in some.tolist()]
-    for given in (some, listed):
+    for y in (some, listed, pd.Series(listed, dtype="Float64")):
         with pytest.warns(GraphgrainWarning, match="y is missing for 40 of 120 graphs"):
-            found = gg.cliffs(graphs, given, 0.5)
+            found = gg.pairs(graphs, 0.5, y=y)
         assert found.missing.tolist() == list(range(0, 120, 3))
-        expected = gg.cliffs(graphs[np.flatnonzero(~np.isnan(some))], some[~np.isnan(some)], 0.5)
-        left = np.flatnonzero(~np.isnan(some))
-        assert [(left[c.first], left[c.second]) for c in expected.cliffs] == [
-            cliff[:2] for cliff in found.cliffs
-        ]
+        assert rows_of(found) == pairs
 
 
 def test_no_pair(measured):
     graphs, y = measured
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        found = gg.cliffs(graphs, y, 0.99, 100)
-    assert len(found) == 0
-    assert not found.counts.any()
+        found = gg.pairs(graphs, 0.99, y=y, min_difference=100)
+    assert len(found) == len(found.same_patterns) == 0
 
 
 @pytest.mark.parametrize(
@@ -131,110 +120,7 @@ def test_no_pair(measured):
 )
 def test_bad_input(measured, y, options, message):
     with pytest.raises(InvalidParameterError, match=message):
-        gg.cliffs(measured[0], y, **options)
-
-
-# -------------------------------------------------------------------- the command
-
-
-@pytest.fixture
-def assays(tmp_path):
-    pytest.importorskip("rdkit")
-    rows = [
-        ("Cc1ccc(CCN)cc1", "5.0", "tolyl"),
-        ("Oc1ccc(CCN)cc1", "7.5", "<script>alert(1)</script>"),
-        ("Clc1ccc(CCN)cc1", "5.2", "chloro"),
-        ("Clc1ccc(CCN)cc1", "9.0", "chloro again"),
-        ("CCCCCCCC", "1.0", "octane"),
-    ]
-    text = "smiles,y,name\n" + "".join(",".join(row) + "\n" for row in rows)
-    (tmp_path / "assays.csv").write_text(text)
-    return tmp_path / "assays.csv"
-
-
-def test_the_page_and_the_table(assays, tmp_path):
-    page = tmp_path / "cliffs.html"
-    words = ("cliffs", assays, "--target", "y", "--min-similarity", 0.3, "-j", 1)
-    told = run(*words, "-o", page)
-    assert "measured twice" in " ".join(told.stderr.split())
-    assert "Measured 2 times: chloro: 5.2, 9" in told.stderr
-    text = page.read_text()
-    assert "<script>alert" not in text
-    assert "&lt;script&gt;" in text
-    assert "Conflicting duplicates" in text
-    assert "chloro, chloro again" in text
-    found = json.loads(run(*words, "--json").stdout)
-    assert found["duplicates"] == [["chloro", "chloro again"]]
-    assert text.count('<article class="cliff"') == len(found["cliffs"]) > 1
-    assert text.count("<svg") >= 2 * len(found["cliffs"])
-    run(*words, "-o", tmp_path / "cliffs.csv")
-    rows = list(csv.DictReader((tmp_path / "cliffs.csv").open()))
-    assert [[int(row["first"]), int(row["second"])] for row in rows] == [
-        cliff["rows"] for cliff in found["cliffs"]
-    ]
-    assert "cliffs; " in run(*words).stdout
-
-
-def test_rows_are_those_of_the_file_when_some_have_no_value(assays):
-    lines = assays.read_text().splitlines()
-    assays.write_text("\n".join([lines[0], "CCO,,unmeasured", *lines[1:]]) + "\n")
-    words = ("--target", "y", "--min-similarity", 0.3, "--missing", "skip", "-j", 1)
-    result = run("cliffs", assays, *words, "--json")
-    found = json.loads(result.stdout)
-    assert (found["graphs"], found["missing"]) == (6, 1)
-    names = [line.split(",")[2] for line in assays.read_text().splitlines()[1:]]
-    for cliff in found["cliffs"]:
-        assert [names[row - 1] for row in cliff["rows"]] == [cliff["first"], cliff["second"]]
-    assert found["cliffs"]
-    assert "y is missing for 1 of 6 graphs" in " ".join(result.stderr.split())
-
-
-def test_a_page_without_pairs(assays, tmp_path):
-    words = ("cliffs", assays, "--target", "y", "--min-difference", 50, "-j", 1)
-    run(*words, "-o", tmp_path / "none.html")
-    text = (tmp_path / "none.html").read_text()
-    assert "No pair of graphs is similar enough and differs by this much." in text
-    assert "0 cliffs" in run(*words).stdout
-
-
-@pytest.mark.parametrize(
-    ("words", "message"),
-    [
-        (("--target", "name"), "classes, whose differences have no size"),
-        ((), "--target"),
-        (("--target", "y", "--min-difference", 0), "--min-difference is above 0"),
-        (("--target", "y", "--min-similarity", 0), "--min-similarity is above 0"),
-        (("--target", "y", "-o", "x.pdf"), "written as .html or .csv"),
-    ],
-)
-def test_mistakes_are_told(assays, words, message):
-    result = run("cliffs", assays, *words, code=BAD_INPUT)
-    assert message in " ".join(result.stderr.split())
-
-
-def test_pairs_of_other_graphs(drugs):
-    graphs = drugs[0]
-    found = gg.pairs(graphs, 0.5)
-    with pytest.raises(InvalidParameterError, match="pairs of these 5 graphs"):
-        gg.cliffs(graphs[:5], np.arange(5.0), similar=found)
-    with pytest.raises(InvalidParameterError, match="it has number -1"):
-        gg.cliffs(graphs[:5], np.arange(5.0), similar=([0], [-1], [0.5]))
-    assert not len(gg.cliffs(graphs[:5], np.arange(5.0), similar=([], [], [])))
-    lists = tuple(map(list, found))
-    y = np.arange(len(graphs))
-    assert gg.cliffs(graphs, y, similar=lists).cliffs == gg.cliffs(graphs, y, 0.5).cliffs
-
-
-def test_nullable_columns_of_pandas(drugs):
-    pd = pytest.importorskip("pandas")
-    graphs = drugs[0][:40]
-    y = np.arange(40.0)
-    y[::7] = np.nan
-    with pytest.warns(GraphgrainWarning, match="missing for 6 of 40"):
-        expected = gg.cliffs(graphs, y)
-    with pytest.warns(GraphgrainWarning, match="missing for 6 of 40"):
-        found = gg.cliffs(graphs, pd.Series(y, dtype="Float64"))
-    assert len(found) == len(expected) > 0
+        gg.pairs(measured[0], y=y, **options)
 
 
 def test_missing_values_of_a_file_in_an_index(tmp_path):
@@ -245,11 +131,82 @@ def test_missing_values_of_a_file_in_an_index(tmp_path):
     table.write_text("\n".join(["smiles,y", *rows]))
     index = gg.GraphIndex.build(tmp_path / "assay.ggi", table)
     graphs, columns = gg.load_molecules(table)
-    for find in (gg.cliffs, gg.changes):
-        options = {"min_similarity": 0.1} if find is gg.cliffs else {"min_pairs": 1}
+    for find in (
+        lambda graphs, y: rows_of(gg.pairs(graphs, 0.1, y=y)),
+        lambda graphs, y: gg.changes(graphs, y, min_pairs=1),
+    ):
         with pytest.warns(GraphgrainWarning, match="missing for 2 of 5"):
-            found = find(index, "y", **options)
+            found = find(index, "y")
         with pytest.warns(GraphgrainWarning, match="missing for 2 of 5"):
-            expected = find(graphs, columns["y"], **options)
-        assert len(found) == len(expected) > 0
-        assert repr(getattr(found, "cliffs", found)) == repr(getattr(expected, "cliffs", expected))
+            expected = find(graphs, columns["y"])
+        assert repr(found) == repr(expected)
+        assert found
+
+
+# -------------------------------------------------------------------- the command
+
+
+@pytest.fixture
+def assays(tmp_path):
+    pytest.importorskip("rdkit")
+    rows = [
+        ("CCCCO", "5.0", "butanol"),
+        ("Oc1ccc(CCN)cc1", "7.5", "tyramine"),
+        ("Clc1ccc(CCN)cc1", "5.2", "chloro"),
+        ("Clc1ccc(CCN)cc1", "9.0", "chloro again"),
+        ("CCCCCCCCCCO", "1.0", "decanol"),
+        ("CCCCCCCCCCCCCCO", "3.0", "tetradecanol"),
+        ("CCCCCCCCCCCCCCCO", "", "unmeasured"),
+    ]
+    text = "smiles,y,name\n" + "".join(",".join(row) + "\n" for row in rows)
+    (tmp_path / "assays.csv").write_text(text)
+    return tmp_path / "assays.csv"
+
+
+def test_the_command(assays, tmp_path):
+    words = ("pairs", assays, "--target", "y", "--min-similarity", 0.3, "-j", 1)
+    words = (*words, "--missing", "skip")
+    told = run(*words, "--json")
+    assert "measured twice" in " ".join(told.stderr.split())
+    found = json.loads(told.stdout)
+    assert (found["graphs"], found["missing"]) == (7, 1)
+    assert found["duplicates"] == [["chloro", "chloro again"]]
+    [alike] = found["same_patterns"]
+    assert (alike["first_name"], alike["second_name"]) == ("decanol", "tetradecanol")
+    assert alike["similarity"] == 1.0
+    assert "steepness" not in alike
+    y = {row["name"]: row["y"] for row in csv.DictReader(assays.open())}
+    for cliff in found["cliffs"]:
+        names = cliff["first_name"], cliff["second_name"]
+        assert [list(y)[cliff[side] - 1] for side in ("first", "second")] == list(names)
+        step = float(y[names[1]]) - float(y[names[0]])
+        assert cliff["difference"] == pytest.approx(step)
+        steep = abs(step) / (1 - cliff["similarity"])
+        assert cliff["steepness"] == pytest.approx(steep)
+    run(*words, "-o", tmp_path / "cliffs.csv")
+    rows = list(csv.DictReader((tmp_path / "cliffs.csv").open()))
+    assert [float(row["steepness"]) for row in rows] == [
+        cliff["steepness"] for cliff in found["cliffs"]
+    ]
+    told = run(*words).stdout
+    assert f"{len(rows)} cliffs; " in told
+    assert "The kernel cannot tell these apart" in told
+    run("index", assays, "-o", tmp_path / "a.ggi", "-j", 1)
+    of_index = run("pairs", tmp_path / "a.ggi", *words[2:], "--json").stdout
+    assert json.loads(of_index) == found
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("--target", "name", "--missing", "skip"), "Differences of classes have no size"),
+        (("--target", "z"), "no column 'z'"),
+        (("--target", "y"), "1 of 7 graphs have none"),
+        (("--target", "y", "--missing", "skip", "--min-difference", 0), "must be above 0"),
+        (("--target", "y", "--min-similarity", 0), "--min-similarity is above 0"),
+        (("--target", "y", "-o", "x.html"), "written as .csv, .jsonl, .parquet"),
+    ],
+)
+def test_mistakes_are_told(assays, words, message):
+    result = run("pairs", assays, *words, code=BAD_INPUT)
+    assert message in " ".join(result.stderr.split())

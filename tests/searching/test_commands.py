@@ -1,4 +1,4 @@
-"""The commands index, search, cluster and overlap."""
+"""The commands index, search, cluster and pairs."""
 
 from __future__ import annotations
 
@@ -10,11 +10,9 @@ import pytest
 from typer.testing import CliRunner
 
 import graphgrain as gg
-from graphgrain.cli import index as index_command
-from graphgrain.cli import pairs as pairs_command
+from graphgrain.cli import indexes
 from graphgrain.cli.app import BAD_INPUT, app
 from graphgrain.cli.loading import Loaded
-from graphgrain.searching import graph_index, similar_pairs
 
 pytest.importorskip("rdkit")
 
@@ -111,17 +109,17 @@ def test_picks(library):
     assert told["picks"] == index.ids[gg.pick_diverse(index, 3)].tolist()
 
 
-def test_overlap(library, tmp_path):
+def test_two_collections(library, tmp_path):
     new = tmp_path / "new.smi"
     new.write_text(f"{ASPIRIN} aspirin\nCC(C(=O)O)c1cccc(Oc2ccccc2)c1 fenoprofen-again\n")
     pairs = tmp_path / "pairs.csv"
-    told = json.loads(run("overlap", library, new, "-o", pairs, "--json").stdout)
+    told = json.loads(run("pairs", library, new, "-o", pairs, "--json").stdout)
     assert told["near_duplicates"] == told["similarity_1"] == 1
     assert told["pairs"] == [
         {"second": "fenoprofen-again", "first": "fenoprofen", "first_name": "", "similarity": 1}
     ]
     assert [row["first"] for row in csv.DictReader(pairs.open())] == ["fenoprofen"]
-    assert "1 of 2 graphs (50.0 %)" in run("overlap", library, new).stdout
+    assert "1 of 2 graphs (50.0 %)" in run("pairs", library, new).stdout
 
 
 @pytest.fixture(scope="module")
@@ -149,7 +147,7 @@ def test_numbers_count_from_one_with_smiles_beside_them(unnamed):
     assert [int(row[0]) for row in center] == list(range(1, len(center) + 1))
     picks = run("cluster", file, "--pick", 2).stdout
     assert all(smiles[int(row.split()[0]) - 1] == row.split()[1] for row in picks.splitlines()[1:])
-    told = json.loads(run("overlap", index, file, "--json").stdout)
+    told = json.loads(run("pairs", index, file, "--json").stdout)
     first = {"second": "CCO", "first": 1, "first_name": "CCO", "similarity": 1}
     assert told["pairs"][0] == first
 
@@ -164,7 +162,7 @@ def test_queries_are_data_sets_too(tmp_path, monkeypatch):
         run("search", tmp_path / "m.ggi", tmp_path / "MUTAG", "-n", 1, "--json").stdout
     )
     assert [each["query"] for each in found] == [f"row {n}" for n in range(1, 7)]
-    monkeypatch.setattr(index_command, "load", lambda name, reading: loaded.append(name) or drugs)
+    monkeypatch.setattr(indexes, "load", lambda name, reading: loaded.append(name) or drugs)
     loaded, drugs = [], Loaded("MUTAG", numbers, None)
     run("search", tmp_path / "m.ggi", "MUTAG", "-n", 1)
     assert loaded == ["MUTAG"]
@@ -184,7 +182,8 @@ def test_queries_are_data_sets_too(tmp_path, monkeypatch):
         (("index", "drugs", "-o", "x.ggi", "--kernel", "retgk"), "explicit features"),
         (("cluster", "LIBRARY", "--min-similarity", 0), "--min-similarity is above 0"),
         (("cluster", "LIBRARY", "--pick", 293), "must be an integer from 1 to 292"),
-        (("overlap", "LIBRARY", "nothing.smi"), "no file or folder"),
+        (("pairs", "LIBRARY", "nothing.smi"), "no file or folder"),
+        (("pairs", "LIBRARY", "drugs", "--max-per-graph", 1), "are for the pairs of one"),
     ],
 )
 def test_mistakes_are_told(library, tmp_path, monkeypatch, words, message):
@@ -242,83 +241,11 @@ def test_pairs_on_the_screen_and_as_json(library, unnamed):
     assert len(names) == len(set(names))
 
 
-def test_an_interrupted_index_goes_on(tmp_path, monkeypatch):
-    """From its last segment; before the first there is nothing to continue."""
-    monkeypatch.setattr(graph_index, "LARGEST", 20)
-    monkeypatch.setattr(graph_index, "CHUNK", 10)
-    (tmp_path / "some.smi").write_text("".join(f"{'C' * n}O\n" for n in range(1, 51)))
-    words = ("index", tmp_path / "some.smi", "-o", tmp_path / "some.ggi", "-j", 1)
-    real = graph_index.write_segment
-    allowed = iter([True, False, False])
-
-    def interrupted(*arguments):
-        if not next(allowed):
-            raise KeyboardInterrupt
-        return real(*arguments)
-
-    monkeypatch.setattr(graph_index, "write_segment", interrupted)
-    assert "again to continue" in run(*words, code=130).stderr
-    other = (*words[:3], tmp_path / "other.ggi")
-    assert "continue" not in run(*other, code=130).stderr
-    monkeypatch.setattr(graph_index, "write_segment", real)
-    run(*words)
-    assert len(gg.GraphIndex(tmp_path / "some.ggi")) == 50
-
-
-def test_interrupted_pairs_go_on(library, tmp_path, monkeypatch):
-    monkeypatch.setattr(similar_pairs, "BLOCK", 60)
-    monkeypatch.setattr(pairs_command, "BLOCK", 60)
-    real = pairs_command.iter_pairs
-    started = []
-
-    def interrupted(*arguments, **options):
-        started.append(options["after"])
-        for number, block in enumerate(real(*arguments, **options)):
-            if number == 2 and len(started) == 1:
-                raise KeyboardInterrupt
-            yield block
-
-    monkeypatch.setattr(pairs_command, "iter_pairs", interrupted)
-    words = ("pairs", library, "--min-similarity", 0.6, "-o", tmp_path / "p.csv")
-    assert "again to continue" in run(*words, code=130).stderr
-    assert not (tmp_path / "p.csv").exists()
-    run(*words)
-    assert started == [0, 2]
-    rows = list(csv.DictReader((tmp_path / "p.csv").open()))
-    found = sorted((r["first"], r["second"], float(r["similarity"])) for r in rows)
-    assert found == sorted(pairs_of(library))
-    run(*words[:3], 0.7, *words[4:])  # other settings begin anew
-    assert started[-1] == 0
-    started.clear()  # without an index that stays there is nothing to continue
-    assert "continue" not in run("pairs", "drugs", "-o", tmp_path / "d.csv", code=130).stderr
-    assert not list(tmp_path.glob(".d.csv*"))
-
-
-def test_a_table_of_pairs_is_whole_or_not_there(library, tmp_path, monkeypatch):
-    """What was found is read again from disk, where something may have happened to it."""
-    real = pairs_command.iter_pairs
-
-    def damaged(*arguments, **options):
-        yield from real(*arguments, **options)
-        [block] = tmp_path.glob(".p.csv.part/block-*")
-        block.write_bytes(block.read_bytes()[:100])
-
-    monkeypatch.setattr(pairs_command, "iter_pairs", damaged)
-    words = ("pairs", library, "--min-similarity", 0.6, "-o", tmp_path / "p.csv")
-    assert "Run the command again" in " ".join(run(*words, code=2).stderr.split())
-    assert not (tmp_path / "p.csv").exists()
-    monkeypatch.undo()
-    run(*words)
-    rows = list(csv.DictReader((tmp_path / "p.csv").open()))
-    found = sorted((r["first"], r["second"], float(r["similarity"])) for r in rows)
-    assert found == sorted(pairs_of(library))
-
-
 @pytest.mark.parametrize(
     ("words", "message"),
     [
         (("--min-similarity", 1.5), "--min-similarity is above 0"),
-        (("--similarity", "containment"), "'containment' is not one of"),
+        (("--similarity", "containment"), "--similarity is one of minmax, cosine"),
         (("-o", "pairs.txt"), "written as .csv, .jsonl, .parquet"),
         (("-o", "no/pairs.csv"), "There is no folder"),
     ],
@@ -336,13 +263,13 @@ def test_files_of_queries_are_read_as_the_index(tmp_path):
     run("index", table, "-o", path, "--labels", "aromatic", "-j", 1)
     found = json.loads(run("search", path, table, "-n", 1, "--json").stdout)
     assert [each["hits"][0]["similarity"] for each in found] == [1.0] * 4
-    overlap = json.loads(run("overlap", path, table, "--json", "-j", 1).stdout)
+    overlap = json.loads(run("pairs", path, table, "--json", "-j", 1).stdout)
     assert overlap["similarity_1"] == 4
     told = run("search", path, table, "--labels", "charge", code=BAD_INPUT).output
     assert "built without --labels charge" in told
 
 
-def test_the_similarity_of_overlap(tmp_path):
+def test_the_similarity_of_two_collections(tmp_path):
     first, second = tmp_path / "a.csv", tmp_path / "b.csv"
     first.write_text("smiles\nCCCCO\nCCCCN\nc1ccccc1\n")
     second.write_text("smiles\nCCCO\nCCCCCN\n")
@@ -353,18 +280,10 @@ def test_the_similarity_of_overlap(tmp_path):
         values = [
             [
                 pair["similarity"]
-                for pair in json.loads(run("overlap", a, second, *options).stdout)["pairs"]
+                for pair in json.loads(run("pairs", a, second, *options).stdout)["pairs"]
             ]
             for a in (path, first)
         ]
         np.testing.assert_allclose(values[0], values[1])
         expected = gg.GraphIndex(path).search(["CCCO"], k=1, similarity=similarity)[1]
         assert np.isclose(values[0], expected[0, 0]).any()
-
-
-def test_explore_needs_no_target(tmp_path):
-    table = tmp_path / "only.smi"
-    table.write_text("".join(f"{'C' * n}O\n{'C' * n}N\n" for n in range(1, 9)))
-    told = run("explore", table, "-o", tmp_path / "page.html", "-j", 1)
-    assert "no target to predict" in told.output
-    assert "<html" in (tmp_path / "page.html").read_text()[:500]

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+import json
 import os
 import pickle
 import shutil
-import struct
+import sqlite3
 import subprocess
 import sys
 import threading
-import time
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
 import graphgrain as gg
 from graphgrain.errors import (
@@ -22,11 +26,11 @@ from graphgrain.errors import (
     InvalidParameterError,
     UnwritableFileError,
 )
-from graphgrain.searching.index_files import read_manifest
 
-from .oracle import similarity_matrix
+from .oracle import best, similarity_matrix
 
 BEFORE, AFTER = 40, 55
+needs_fork = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 
 
 @pytest.fixture
@@ -43,20 +47,15 @@ def contents(path):
     return found.ids.tolist()
 
 
-CHANGES = {
-    "add": lambda path, drugs: gg.GraphIndex.open(path).add(
-        drugs[0][BEFORE:AFTER], ids=drugs[2][BEFORE:AFTER]
-    ),
-    "remove": lambda path, drugs: gg.GraphIndex.open(path).remove(drugs[2][10:20]),
-    "compact": lambda path, drugs: gg.GraphIndex.open(path).compact(),
-    "build": lambda path, drugs: gg.GraphIndex.build(
-        path, drugs[0][:AFTER], ids=drugs[2][:AFTER], overwrite=True
-    ),
-}
+def files_of(path):
+    """The arrays that the table names, and those in the folder."""
+    with closing(sqlite3.connect(path / "index.sqlite")) as connection:
+        named = {name for (name,) in connection.execute("SELECT file FROM segments")}
+    return named, {file.name for file in path.glob("*.npy")}
 
 
 def dies_at(step, change):
-    """Run a change in a child that dies, without any cleaning up, at its n-th change on disk.
+    """Run a change in a child that dies, without any cleaning up, at its n-th act on disk.
 
     Returns whether it got that far.
     """
@@ -75,15 +74,38 @@ def dies_at(step, change):
 
             return call
 
-        os.replace, os.fsync = deadly(os.replace), deadly(os.fsync)
-        Path.unlink = deadly(Path.unlink)
+        execute = deadly(sqlite3.Connection.execute)
+
+        class Deadly(sqlite3.Connection):
+            executemany = deadly(sqlite3.Connection.executemany)
+
+            def execute(self, statement, *values):
+                reads = statement.startswith(("PRAGMA", "SELECT", "BEGIN"))
+                run = sqlite3.Connection.execute if reads else execute
+                return run(self, statement, *values)
+
+        connect = sqlite3.connect
+        sqlite3.connect = lambda *arguments, **more: connect(*arguments, **more, factory=Deadly)
+        os.fsync, Path.unlink = deadly(os.fsync), deadly(Path.unlink)
         change()
         os._exit(0)
     finally:
         os._exit(1)
 
 
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+CHANGES = {
+    "add": lambda path, drugs: gg.GraphIndex.open(path).add(
+        drugs[0][BEFORE:AFTER], ids=drugs[2][BEFORE:AFTER]
+    ),
+    "remove": lambda path, drugs: gg.GraphIndex.open(path).remove(drugs[2][10:20]),
+    "compact": lambda path, drugs: gg.GraphIndex.open(path).compact(),
+    "build": lambda path, drugs: gg.GraphIndex.build(
+        path, drugs[0][:AFTER], ids=drugs[2][:AFTER], overwrite=True
+    ),
+}
+
+
+@needs_fork
 @pytest.mark.parametrize("name", CHANGES)
 def test_death_at_any_step_leaves_before_or_after(index, drugs, tmp_path, name):
     before = contents(index.path)
@@ -103,13 +125,113 @@ def test_death_at_any_step_leaves_before_or_after(index, drugs, tmp_path, name):
         # Whoever comes next can write, and clears away what was left behind.
         gg.GraphIndex.open(copy).remove([found[-1]])
         assert contents(copy) == found[:-1]
-        files = {path.name for path in copy.iterdir()} - {"manifest.json", "lock"}
-        assert files == read_manifest(copy).files
+        named, there = files_of(copy)
+        assert named == there
         if not died:
             break
         step += 1
-    assert step >= 4
+    assert step >= 2
     assert (before == after) or seen == {True, False}
+
+
+@needs_fork
+def test_death_while_a_new_index_is_built(drugs, tmp_path):
+    for step in range(20):
+        path = tmp_path / f"new{step}.ggi"
+        died = dies_at(step, lambda path=path: gg.GraphIndex.build(path, drugs[0][:5]))
+        if not died:
+            break
+        if next(path.glob("*.npy"), None) is None or not is_index(path):
+            with pytest.raises(InvalidFileError, match="is not a graphgrain index"):
+                contents(path)
+            assert len(gg.GraphIndex.build(path, drugs[0][:5])) == 5
+        assert contents(path) == list(range(5))
+    assert contents(path) == list(range(5))
+
+
+def is_index(path):
+    with closing(sqlite3.connect(path / "index.sqlite")) as connection:
+        return connection.execute("PRAGMA user_version").fetchone() != (0,)
+
+
+class IndexBesideDictionary(RuleBasedStateMachine):
+    """An index does what a dictionary from ids to graphs does, also when writers are killed."""
+
+    pool: gg.GraphBatch
+    matrix: np.ndarray
+    folder: Path
+    runs = 0
+
+    def __init__(self):
+        super().__init__()
+        type(self).runs += 1
+        self.index = gg.GraphIndex.build(self.folder / f"{self.runs}.ggi", self.pool[:0], KERNEL)
+        self.graphs = {}
+        self.next = 0
+
+    def added(self, chosen):
+        ids = [("id", self.next + n) for n in range(len(chosen))]
+        self.next += len(chosen)
+        return ids, self.graphs | dict(zip(ids, chosen, strict=True))
+
+    @rule(chosen=st.lists(st.integers(0, 29), min_size=1, max_size=6))
+    def add(self, chosen):
+        ids, self.graphs = self.added(chosen)
+        self.index.add(self.pool[chosen], ids=ids, columns={"graph": chosen})
+
+    @rule(share=st.floats(0, 1))
+    def remove(self, share):
+        gone = list(self.graphs)[: int(share * len(self.graphs))]
+        self.index.remove(gone)
+        self.graphs = {key: graph for key, graph in self.graphs.items() if key not in gone}
+
+    @rule()
+    def compact(self):
+        self.index.compact()
+
+    @rule()
+    def reopen(self):
+        self.index = gg.GraphIndex(self.index.path)
+
+    @rule(chosen=st.lists(st.integers(0, 29), min_size=1, max_size=6), step=st.integers(0, 8))
+    @precondition(lambda self: hasattr(os, "fork"))
+    def kill(self, chosen, step):
+        ids, after = self.added(chosen)
+        columns = {"graph": chosen}
+        died = dies_at(step, lambda: self.index.add(self.pool[chosen], ids=ids, columns=columns))
+        self.index = gg.GraphIndex(self.index.path)
+        if not died or len(self.index) > len(self.graphs):
+            self.graphs = after
+
+    @rule(query=st.integers(0, 29))
+    def search(self, query):
+        if not self.graphs:
+            return
+        chosen = np.array(list(self.graphs.values()))
+        expected = self.matrix[query, chosen]
+        ids, values, columns = self.index.search(self.pool[query], k=5, return_columns=True)
+        order = best(expected[np.newaxis], 5)[0]
+        assert values[0].tolist() == expected[order].tolist()
+        assert ids[0].tolist() == [list(self.graphs)[at] for at in order]
+        assert columns[0]["graph"].tolist() == chosen[order].tolist()
+
+    @invariant()
+    def has_the_same_graphs(self):
+        assert self.index.ids.tolist() == list(self.graphs)
+        columns = self.index.columns()
+        assert columns.get("graph", np.empty(0)).tolist() == list(self.graphs.values())
+
+
+KERNEL = gg.TreePlusPlus(2, 1, edge_labels=True, counts="binary", similarity="minmax")
+
+
+def test_an_index_beside_a_dictionary(drugs, tmp_path):
+    machine = IndexBesideDictionary
+    machine.pool, machine.folder = drugs[0][:30], tmp_path
+    machine.matrix = similarity_matrix(KERNEL, machine.pool, machine.pool, "minmax")
+    testing = machine.TestCase()
+    testing.settings = settings(max_examples=6, stateful_step_count=20, deadline=None)
+    testing.runTest()
 
 
 def test_disk_full(index, drugs, tmp_path):
@@ -143,21 +265,22 @@ def test_disk_full(index, drugs, tmp_path):
     assert all("The index cannot be written" in message for message in messages)
     assert contents(index.path) == before
     assert sorted(path.name for path in index.path.iterdir()) == files
-    with pytest.raises(InvalidFileError, match="not a graphgrain index"):
-        gg.GraphIndex.open(new)
+    assert not new.exists()
 
 
-def test_one_writer_at_a_time(index, drugs):
+def test_one_writer_at_a_time(index, drugs, monkeypatch):
     script = (
-        "import sys, time\n"
-        "from pathlib import Path\n"
-        "from graphgrain.searching.index_files import only_writer\n"
-        "with only_writer(Path(sys.argv[1])):\n"
-        "    print('locked', flush=True)\n"
-        "    time.sleep(60)\n"
+        "import sqlite3, sys, time\n"
+        "connection = sqlite3.connect(sys.argv[1], isolation_level=None)\n"
+        "connection.execute('BEGIN IMMEDIATE')\n"
+        "print('locked', flush=True)\n"
+        "time.sleep(60)\n"
     )
+    monkeypatch.setattr(gg.searching.index_folder, "PATIENCE", 0.1)
     holder = subprocess.Popen(
-        [sys.executable, "-c", script, str(index.path)], stdout=subprocess.PIPE, text=True
+        [sys.executable, "-c", script, str(index.path / "index.sqlite")],
+        stdout=subprocess.PIPE,
+        text=True,
     )
     try:
         assert holder.stdout.readline() == "locked\n"
@@ -173,12 +296,14 @@ def test_one_writer_at_a_time(index, drugs):
 
 def test_readers_keep_what_they_opened(index, drugs):
     reader = gg.GraphIndex.open(index.path)
-    before = reader.search(drugs[0][:3], k=4)
+    before = reader.search(drugs[0][:3], k=4, return_columns=True)
     index.remove(drugs[2][10:20])
     index.compact()
-    after = reader.search(drugs[0][:3], k=4)
+    gg.GraphIndex.build(index.path, drugs[0][:3], overwrite=True)
+    after = reader.search(drugs[0][:3], k=4, return_columns=True)
     assert before[0].tolist() == after[0].tolist()
-    assert len(reader.refresh()) == BEFORE - 12
+    assert reader.graphs() == drugs[0][2:BEFORE]
+    assert len(reader.refresh()) == 3
 
 
 WRITER = """
@@ -220,7 +345,7 @@ def test_writers_that_are_killed_and_readers_at_the_same_time(drugs, tmp_path):
 
     writers = [started(0), started(1)]
     try:
-        for turn in range(3):
+        for turn in range(2):
             for writer in writers:
                 assert writer.stdout.readline() == "added\n"
             for query in range(40):
@@ -258,7 +383,7 @@ def test_threads_search_while_another_changes_the_index(drugs, tmp_path):
             index.add(graphs[:7], ids=[f"{graph} {number}" for graph in range(7)])
 
     def search(query):
-        for _ in range(40):
+        for _ in range(15):
             ids, values = index.search(graphs[query], k=5)
             named = [int(key.split()[0]) for key in ids[0]]
             assert values[0].tolist() == matrix[query, named].tolist()
@@ -293,79 +418,95 @@ def test_an_index_that_was_replaced_by_one_with_another_kernel(index, drugs):
 # -------------------------------------------------------------------- damage
 
 
-def test_every_part_is_guarded(index):
-    """One wrong byte in any part is an error that names the part."""
-    [segment] = [path for path in index.path.iterdir() if path.suffix == ".segment"]
-    container = index._snapshot.segments[0].archive
-    original = segment.read_bytes()
-    for name, entry in container._entries.items():
-        if not container[name].nbytes:
+def every_way_in(path):
+    """Open and check an index of strangers."""
+    gg.GraphIndex.open(path).verify()
+
+
+def test_one_wrong_byte_in_any_array_is_one_error(index, drugs):
+    [array] = index.path.glob("*.npy")
+    original = array.read_bytes()
+    begin = len(original) - len(index._snapshot.segments[0]._data)
+    for name, (_, shape, offset, _) in index._snapshot.segments[0].about["arrays"].items():
+        if not np.prod(shape):
             continue
-        damaged = bytearray(original)
-        damaged[container._base + entry["offset"]] ^= 1
-        segment.write_bytes(damaged)
-        with pytest.raises(InvalidFileError, match=f"The part '{name}' of .* is damaged"):
-            gg.GraphIndex.open(index.path).verify()
-    segment.write_bytes(original)
-    gg.GraphIndex.open(index.path).verify()
-
-
-def test_damage_is_found_by_a_search(index, drugs):
-    [segment] = [path for path in index.path.iterdir() if path.suffix == ".segment"]
-    container = index._snapshot.segments[0].archive
-    damaged = bytearray(segment.read_bytes())
-    damaged[container._base + container._entries["gaps"]["offset"]] ^= 255
-    segment.write_bytes(damaged)
-    with pytest.raises(InvalidFileError, match="'gaps'"):
-        gg.GraphIndex.open(index.path).search(drugs[0][:1])
+        changed = bytearray(original)
+        changed[begin + offset] ^= 1
+        array.write_bytes(changed)
+        with pytest.raises(InvalidFileError, match=f"is damaged: the checksum of {name} does not"):
+            every_way_in(index.path)
+        if name == "gaps":
+            with pytest.raises(InvalidFileError, match="checksum of gaps"):
+                gg.GraphIndex.open(index.path).search(drugs[0][:1])
+    array.write_bytes(original)
+    every_way_in(index.path)
 
 
 @pytest.mark.parametrize("share", [0.0, 0.01, 0.3, 0.99])
-def test_files_that_end_early(index, share):
+def test_files_that_end_early_or_are_missing(index, share):
     for path in index.path.iterdir():
-        if path.suffix in (".segment", ".removed"):
-            content = path.read_bytes()
-            path.write_bytes(content[: int(share * len(content))])
-            with pytest.raises(InvalidFileError, match=path.name):
-                gg.GraphIndex.open(index.path).verify()
+        content = path.read_bytes()
+        for damage in (lambda: path.write_bytes(content[: int(share * len(content))]), path.unlink):  # noqa: B023
+            damage()
+            with pytest.raises(InvalidFileError, match="index"):
+                every_way_in(index.path)
             path.write_bytes(content)
+    every_way_in(index.path)
 
 
-def test_missing_files(index):
-    for path in list(index.path.iterdir()):
-        if path.suffix in (".segment", ".removed"):
-            content = path.read_bytes()
-            path.unlink()
-            with pytest.raises(InvalidFileError, match=f"{path.name} is missing"):
-                gg.GraphIndex.open(index.path)
-            path.write_bytes(content)
+def rewritten(path, statement, *values):
+    with closing(sqlite3.connect(path / "index.sqlite")) as connection:
+        connection.execute(statement, values)
+        connection.commit()
 
 
-def test_a_damaged_manifest(index):
-    manifest = index.path / "manifest.json"
-    content = manifest.read_bytes()
-    manifest.write_bytes(content.replace(b"minmax", b"cosine"))
-    with pytest.raises(InvalidFileError, match=r"manifest .* is damaged"):
-        gg.GraphIndex.open(index.path)
-    for other in (b"", b"{}", b"\xff\xfe", b'{"format": "zip"}\n{}\n'):
-        manifest.write_bytes(other)
-        with pytest.raises(InvalidFileError, match="not the manifest"):
-            gg.GraphIndex.open(index.path)
+TABLE_DAMAGE = [
+    "UPDATE settings SET value = '\"dice\"' WHERE name = 'similarity'",
+    "UPDATE settings SET value = '{' WHERE name = 'kernel'",
+    "DELETE FROM settings WHERE name = 'kernel'",
+    "INSERT INTO settings VALUES ('more', '1')",
+    "UPDATE segments SET file = '../' || file",
+    "UPDATE segments SET about = '[]'",
+    "UPDATE segments SET about = replace(about, '\"graphs\"', '\"grafs\"')",
+    "UPDATE segments SET about = replace(about, '\"|u1\"', '\"O\"')",
+    "UPDATE segments SET about = replace(about, '\"graphs\": 40', '\"graphs\": 41')",
+    "UPDATE columns SET pages = zeroblob(10)",
+    "UPDATE columns SET starts = zeroblob(10)",
+    "DELETE FROM columns",
+    "INSERT INTO tombstones VALUES (1, 4000)",
+    "DROP TABLE tombstones",
+    "PRAGMA user_version = 9",
+]
 
 
-def test_another_version(index):
-    manifest = index.path / "manifest.json"
-    content = manifest.read_bytes()
-    manifest.write_bytes(content.replace(b'"version": 1', b'"version": 9'))
-    with pytest.raises(InvalidFileError, match="version 9 of the format 'graphgrain index'"):
-        gg.GraphIndex.open(index.path)
-    manifest.write_bytes(content)
-    [segment] = [path for path in index.path.iterdir() if path.suffix == ".segment"]
-    changed = bytearray(segment.read_bytes())
-    changed[8:12] = struct.pack("<I", 7)
-    segment.write_bytes(changed)
-    with pytest.raises(InvalidFileError, match="version 7"):
-        gg.GraphIndex.open(index.path)
+@pytest.mark.parametrize("statement", TABLE_DAMAGE)
+def test_a_wrong_table_is_one_error(index, statement):
+    rewritten(index.path, statement)
+    with pytest.raises(InvalidFileError, match="index"):
+        every_way_in(index.path)
+
+
+def test_arrays_outside_their_file_or_of_other_numbers(index):
+    """Places in the table are compared with the file, and contents with what may be in it."""
+    segment = index._snapshot.segments[0]
+    original = segment.about["arrays"]
+    for name, (dtype, shape, offset, crc) in original.items():
+        for entry in (
+            [dtype, [side + 10**6 for side in shape], offset, crc],
+            [dtype, shape, len(segment._data) - 1, crc],
+            [dtype, shape, -64, crc],
+            ["|O", shape, offset, crc],
+        ):
+            if not np.prod(shape) or (name == "keys" and entry[1] != shape):
+                continue
+            arrays = original | {name: entry}
+            rewritten(
+                index.path,
+                "UPDATE segments SET about = ?",
+                json.dumps(segment.about | {"arrays": arrays}),
+            )
+            with pytest.raises(InvalidFileError, match="is damaged"):
+                every_way_in(index.path)
 
 
 def test_what_is_no_index(tmp_path):
@@ -373,6 +514,9 @@ def test_what_is_no_index(tmp_path):
     for path in (tmp_path, tmp_path / "file.txt", tmp_path / "nowhere"):
         with pytest.raises(InvalidFileError, match="not a graphgrain index"):
             gg.GraphIndex.open(path)
+    (tmp_path / "manifest.json").write_text("{}")
+    with pytest.raises(InvalidFileError, match=r"graphgrain 0\.3: scripts/export_index\.py"):
+        gg.GraphIndex.open(tmp_path)
     with pytest.raises(InvalidParameterError, match="by its path; got int"):
         gg.GraphIndex.open(3)
 
@@ -407,42 +551,3 @@ def test_a_kernel_of_ones_own(tmp_path, drugs):
     with pytest.raises(InvalidFileError, match="'OwnKernel' is not one of graphgrain's"):
         gg.GraphIndex.open(made.path)
     assert len(gg.GraphIndex.open(made.path, kernel=OwnKernel())) == 5
-
-
-# -------------------------------------------------------------------- resuming
-
-_BUILD = """
-import sys
-import graphgrain.searching.graph_index as graph_index
-import graphgrain as gg
-graph_index.CHUNK = graph_index.LARGEST = 50
-gg.GraphIndex.build(sys.argv[1], sys.argv[2], verbose=False)
-"""
-
-
-def test_a_killed_build_goes_on(tmp_path, drugs, monkeypatch):
-    pytest.importorskip("rdkit")
-    source = tmp_path / "many.csv"
-    data = Path(gg.__file__).parent / "graphs" / "datasets" / "data" / "drugs.csv"
-    header, *lines = data.read_text().splitlines()
-    source.write_text("\n".join([header, *(lines * 12)]))
-    target = tmp_path / "many.ggi"
-    child = subprocess.Popen([sys.executable, "-c", _BUILD, str(target), str(source)])
-    try:
-        while len(list(target.glob("*.segment"))) < 4 and child.poll() is None:
-            time.sleep(0.005)
-        child.kill()
-    finally:
-        child.wait()
-    assert not (target / "manifest.json").exists()
-    with pytest.raises(InvalidFileError, match="building was interrupted"):
-        gg.GraphIndex.open(target)
-    made = {path.name for path in target.glob("*.segment")}
-    monkeypatch.setattr("graphgrain.searching.graph_index.LARGEST", 50)
-    monkeypatch.setattr("graphgrain.searching.graph_index.CHUNK", 50)
-    index = gg.GraphIndex.build(target, source)
-    assert len(index) == 12 * len(lines)
-    kept = made & {path.name for path in target.glob("*.segment")}
-    assert len(kept) >= 3  # not made anew
-    assert index.columns()["name"].tolist() == [line.split(",")[0] for line in lines] * 12
-    assert index.ids.tolist() == list(range(12 * len(lines)))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 import warnings
 
 import numpy as np
@@ -103,8 +104,8 @@ def test_many_equal_graphs_come_in_order(tmp_path):
 
 def test_a_coarse_sketch_changes_nothing(tmp_path, drugs, monkeypatch):
     """With buckets that everything shares, bounds say little and the second scan has to do it."""
-    monkeypatch.setattr("graphgrain.searching.index_files._bucket_bits", lambda graphs: 3)
-    monkeypatch.setattr("graphgrain.searching.index_files._MOST_COMMON", 0)
+    monkeypatch.setattr("graphgrain.searching.segment._bucket_bits", lambda graphs: 3)
+    monkeypatch.setattr("graphgrain.searching.segment._MOST_COMMON", 0)
     graphs = drugs[0]
     index = built(tmp_path, graphs)
     expected = similarity_matrix(index.kernel, graphs[:10], graphs, "minmax")
@@ -123,7 +124,10 @@ def test_columns_come_with_the_answer(drug_index, drugs):
 def test_graphs_come_back(drug_index, drugs):
     graphs, _, names = drugs
     assert drug_index.graphs() == graphs
-    assert drug_index.graphs([names[5], names[2]]) == graphs[[5, 2]]
+    two = drug_index.graphs([names[5], names[2]])
+    assert two == graphs[[5, 2]]
+    assert two.columns["family"].tolist() == drugs[1][[5, 2]].tolist()
+    assert two.columns["id"].tolist() == names[[5, 2]].tolist()
 
 
 def test_attributes_come_back(tmp_path):
@@ -355,38 +359,50 @@ def test_queries_that_are_no_list_of_graphs(drug_index):
         drug_index.search(nx.path_graph(3))
 
 
-def test_columns_of_a_build_that_is_interrupted(tmp_path, monkeypatch):
-    pytest.importorskip("rdkit")
-    monkeypatch.setattr("graphgrain.searching.graph_index.LARGEST", 20)
-    monkeypatch.setattr("graphgrain.searching.graph_index.CHUNK", 10)
-    (tmp_path / "some.smi").write_text("".join(f"{'C' * n}O\n" for n in range(1, 51)))
-    arguments = (tmp_path / "i.ggi", tmp_path / "some.smi")
-    real = gg.searching.graph_index.write_manifest
-
-    def stop(*args):
-        real(*args)
-        raise KeyboardInterrupt
-
-    y = {"y": np.arange(50)}
-    monkeypatch.setattr("graphgrain.searching.graph_index.write_manifest", stop)
-    with pytest.raises(KeyboardInterrupt):
-        gg.GraphIndex.build(*arguments, columns=y)
-    monkeypatch.setattr("graphgrain.searching.graph_index.write_manifest", real)
-    index = gg.GraphIndex.build(*arguments, columns=y, overwrite=True)
-    assert index.columns()["y"].tolist() == list(range(50))
+KERNEL = gg.TreePlusPlus(3, 1, edge_labels=True, counts="sqrt", similarity="cosine")
 
 
-@pytest.mark.parametrize(
-    "act",
-    [
-        lambda graphs: gg.sphere_exclusion(graphs, 0.5),
-        lambda graphs: gg.pick_diverse(graphs, 2),
-        lambda graphs: gg.near_duplicates(graphs, graphs),
-    ],
-)
-def test_graphs_that_are_no_index(drugs, act):
-    with pytest.raises(InvalidParameterError, match="A GraphIndex is expected; got a GraphBatch"):
-        act(drugs[0][:5])
+@pytest.mark.parametrize("kernel", [None, KERNEL], ids=["default", "own"])
+def test_graphs_and_features_in_memory_give_what_an_index_on_disk_gives(tmp_path, drugs, kernel):
+    graphs = drugs[0][:80]
+    index = built(tmp_path, graphs, kernel)
+    counts = index.kernel.counts
+    features = index.kernel.count(graphs).mapped(counts)
+    options = {"similarity": index.similarity}
+    for collection, more in ((graphs, {"kernel": kernel}), (features, options)):
+        memory = gg.GraphIndex.build(None, collection, **more)
+        memory = pickle.loads(pickle.dumps(memory))
+        for found, expected in (
+            (memory.search(collection[:9], k=5), index.search(graphs[:9], k=5)),
+            (memory.kneighbors(n_neighbors=3), index.kneighbors(n_neighbors=3)),
+            (gg.sphere_exclusion(collection, 0.5, **more), gg.sphere_exclusion(index, 0.5)),
+            ([gg.pick_diverse(collection, 9, **more)], [gg.pick_diverse(index, 9)]),
+            (
+                gg.near_duplicates(collection[::2], collection[1::2], 0.6, **more),
+                gg.near_duplicates(graphs[::2], graphs[1::2], 0.6, kernel=kernel),
+            ),
+            (gg.pairs(collection, 0.6, **more), gg.pairs(index, 0.6)),
+        ):
+            for one, other in zip(found, expected, strict=True):
+                np.testing.assert_array_equal(one, other)
+    assert memory.nbytes() > 0
+
+
+def test_an_index_in_memory_is_not_changed(drugs):
+    index = gg.GraphIndex.build(None, drugs[0][:5], ids=list("abcde"))
+    assert index.graphs(["c"]) == drugs[0][2:3]
+    for change in (index.compact, lambda: index.add(drugs[0][5:6]), lambda: index.remove(["a"])):
+        with pytest.raises(InvalidParameterError, match=r"GraphIndex\.build\(path, graphs\)"):
+            change()
+    features = gg.VertexHistogram().count(drugs[0][:5])
+    of_features = gg.GraphIndex.build(None, features)
+    with pytest.raises(InvalidParameterError, match="Queries for an index of features"):
+        of_features.search(drugs[0][:1])
+    with pytest.raises(InvalidParameterError, match="one of features"):
+        of_features.graphs()
+    for wrong in (index, features):
+        with pytest.raises(InvalidParameterError, match="Leave it out"):
+            gg.sphere_exclusion(wrong, kernel=gg.VertexHistogram())
 
 
 def test_streams_of_molecules_are_read_as_in_the_index(tmp_path):

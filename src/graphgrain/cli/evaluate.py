@@ -1,401 +1,213 @@
-"""The command evaluate: performance of kernels on any data and split."""
+"""The command evaluate: kernels and estimators on the same folds."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
-from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Any
 
-import typer
 from rich.markup import escape
-from rich.progress import (
-    BarColumn,
-    MofNCompleteColumn,
-    TextColumn,
-    TimeElapsedColumn,
-    TimeRemainingColumn,
-)
-from rich.progress import Progress as Bars
 
 from ..errors import InvalidParameterError
-from ..evaluation.experiment import (
-    AUTO_ROW,
-    TREE_ROW,
-    Progress,
-    TunedRow,
-    regression_row,
-    run,
-)
-from ..evaluation.labelled_graphs import LabelledGraphs, prepare
-from ..evaluation.protocol import MODES, Protocol
-from ..evaluation.records import (
-    AUTO,
-    SELF_TUNED,
-    ResultsFile,
-    read_results,
-    under_protocol,
-    versions,
-)
-from ..evaluation.splits import DRAWN, FOLDS, NAMED, parts_of
-from ..evaluation.summary import SELECTIONS, Summary, summarise
-from ..graphs.batch import counted
-from ..graphs.files.molecules import typed
-from ..kernels.grid import KernelGrid
-from ..learning.inputs import are_classes
-from ..parameters import check_parameters
+from . import options as opt
 from .app import Interrupted, command
 from .console import answer, err, out
-from .kernel_options import given_of, kernel_grid
-from .loading import Loaded, load, note_ignored_attributes
-from .models import training_table
-from .options import (
-    Columns,
-    Descriptors,
-    Errors,
-    Id,
-    Jobs,
-    Json,
-    Labels,
-    Missing,
-    Parameters,
-    Reading,
-    Smiles,
-    Target,
-    View,
-    check_choice,
-    listed,
-)
-from .tables import accuracy_table, print_table
+from .options import listed
 
-RESULTS = Path("graphgrain-results.jsonl")
+if TYPE_CHECKING:
+    import numpy as np
 
-Results = Annotated[
-    Path,
-    typer.Option(
-        "--results", "-r", help="File for the results of every fold; an existing file is continued."
-    ),
-]
-Folds = Annotated[int, typer.Option(help="Number of test folds.")]
-Seed = Annotated[int, typer.Option(min=0, help="Seed of the folds.")]
-Duplicates = Annotated[
-    bool,
-    typer.Option(
-        "--remove-duplicates",
-        help="Remove duplicates (isomorphic graphs with equal labels) first.",
-    ),
-]
-Select = Annotated[
-    str,
-    typer.Option(
-        help="validated: parameters of the kernel are selected on the training graphs of each "
-        "fold. reported-best: the parameters with the best test accuracy, as often published; "
-        "optimistic."
-    ),
-]
+    from ..evaluation.result import Evaluation
+    from .loading import Loaded
 
 
 @command(
     [
         "graphgrain evaluate drugs",
-        "graphgrain evaluate MUTAG PTC_FR --kernel tree++,wl,sp --repeats 3",
+        "graphgrain evaluate MUTAG --kernel tree++,wl,sp --repeats 3 --csv folds.csv",
         "graphgrain evaluate my_graphs.zip --kernel tree++ --set edge_labels=True",
-        "graphgrain evaluate ENZYMES --kernel auto --repeats 1",
         "graphgrain evaluate BZR_MD --view edge-filter:drop=1 --set edge_labels=True",
-        "graphgrain evaluate molecules.csv --target active --errors skip --json",
+        "graphgrain evaluate molecules.csv --target active --kernel model,tree++ -o page.html",
         "graphgrain evaluate logp.csv.gz --target logp --split scaffold",
-        "graphgrain evaluate logp.csv.gz --target logp --split random-scaffold --repeats 5",
         "graphgrain evaluate assays.csv --target y --columns dose,assay --descriptors rdkit",
+        "graphgrain evaluate assays.csv --target y --time measured_on",
     ]
 )
 def evaluate(
-    data: Annotated[
-        list[str],
-        typer.Argument(help="Files, folders, names of TU data sets, or drugs.", metavar="DATA"),
-    ],
-    kernel: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--kernel",
-            "-k",
-            help="Kernels to compare, such as -k tree++,wl. auto selects kernels on the training "
-            "graphs, self-tuned the settings of Tree++.",
-            show_default="tree++",
-        ),
-    ] = None,
-    mode: Annotated[
-        str,
-        typer.Option(
-            help="nested: stratified folds with inner cross-validation (recommended). paper: as "
-            "in the Tree++ paper, random folds, one of which is used for validation."
-        ),
-    ] = "nested",
-    split: Annotated[
-        str,
-        typer.Option(
-            help="folds: cross-validation. random, scaffold (rare scaffolds in the test set) or "
-            "random-scaffold: one test set per repetition, with 80 % of the graphs for training "
-            "and 10 % for testing. Or a column that contains train and test.",
-            metavar="SPLIT",
-        ),
-    ] = FOLDS,
-    repeats: Annotated[
-        int | None,
-        typer.Option(
-            min=1,
-            help="Number of repetitions.",
-            show_default="10; 1 for fixed splits",
-        ),
-    ] = None,
-    folds: Annotated[
-        int | None, typer.Option(help="Number of test folds.", show_default="10")
-    ] = None,
-    select: Select = "validated",
-    seed: Seed = 0,
-    remove_duplicates: Duplicates = False,
-    columns: Columns = "",
-    descriptors: Descriptors = None,
-    parameters: Parameters = None,
-    results: Results = RESULTS,
-    target: Target = None,
-    id: Id = None,
-    smiles: Smiles = None,
-    labels: Labels = "",
-    errors: Errors = "raise",
-    missing: Missing = "raise",
-    view: View = None,
-    n_jobs: Jobs = -1,
-    as_json: Json = False,
+    data: opt.Data,
+    kernel: opt.Kernels = "",
+    split: opt.Split = "folds",
+    folds: opt.NumberOfFolds = 10,
+    repeats: opt.Repeats = 1,
+    group: opt.Group = None,
+    time: opt.Time = None,
+    seed: opt.Seed = 0,
+    scoring: opt.Measures = "",
+    remove_duplicates: opt.RemoveDuplicates = False,
+    columns: opt.Columns = "",
+    descriptors: opt.Descriptors = None,
+    parameters: opt.Parameters = None,
+    table: opt.FoldTable = None,
+    output: opt.OptionalOutput = None,
+    target: opt.Target = None,
+    id: opt.Id = None,
+    smiles: opt.Smiles = None,
+    labels: opt.Labels = "",
+    errors: opt.Errors = "raise",
+    missing: opt.Missing = "raise",
+    view: opt.View = None,
+    jobs: opt.Jobs = -1,
+    as_json: opt.Json = False,
 ) -> None:
-    """Evaluate kernels for classification or regression, by cross-validation or another split.
+    """Evaluate kernels and models by cross-validation or another split, on the same folds.
 
-    Classification uses a support vector machine, regression (targets with fractions or more than
-    50 values) the self-tuning GraphRegressor. With --columns or --descriptors, the self-tuning
-    estimators are fitted to graphs and columns together. Parameters of the kernel and of the
-    machine are selected on the training graphs only. Every finished fold is written to the results
-    file immediately; after an interruption, run the same command again to continue. Results do not
-    depend on the number of threads.
+    A kernel is evaluated with a support vector machine, or for numbers with kernel ridge
+    regression; its parameters, its level and C are chosen inside the training graphs of each fold.
+    model is the model that fit trains. The first is compared with the others on the same folds, and
+    all with the majority class. With -o one table and its verdict are written as a page. Results do
+    not depend on the number of threads.
     """
-    reading = Reading(target, id, smiles, labels, errors, missing, view)
-    check_choice("--select", select, SELECTIONS)
-    check_choice("--mode", mode, MODES)
-    protocol, repeats = _protocol(mode, split, folds, repeats, seed)
-    beside = listed([columns])
-    with_table = bool(beside) or descriptors is not None
-    usual = SELF_TUNED if with_table else "tree++"
-    rows = [evaluated_row(name, parameters) for name in listed(kernel) or [usual]]
-    grids = [row for row in rows if isinstance(row, KernelGrid)]
-    if mode != "nested" and len(grids) < len(rows):
-        raise InvalidParameterError(
-            "Self-tuning classifiers validate within the training graphs; use --mode "
-            f"nested, not {mode}."
-        )
-    work: list[tuple[LabelledGraphs, KernelGrid | TunedRow]] = []
-    for item in data:
-        loaded = load(item, reading).with_classes().with_one_target()
-        training_table(loaded, beside, descriptors, reading)
-        kernels = [grid.estimator(setting) for grid in grids for setting in grid.settings]
-        note_ignored_attributes(loaded, kernels)
-        prepared = _prepared(loaded, protocol, remove_duplicates, beside, descriptors is not None)
-        if prepared.removed:
-            err().print(
-                f"{escape(prepared.name)}: {counted(prepared.removed, 'duplicate')} removed."
-            )
-        offered = _rows(prepared, rows, mode)
-        if with_table:
-            offered = [_with_table(row, tuple(beside), descriptors) for row in offered]
-        own = {(row.name, row.variant): row for row in offered}
-        work += [(prepared, row) for row in own.values()]
-    settings = sum(len(row.settings) if isinstance(row, KernelGrid) else 1 for _, row in work)
-    total = repeats * protocol.folds * settings
-    with running(results, total, n_jobs, quiet=as_json) as runner:
-        for prepared, row in work:
-            runner(prepared, row, protocol, repeats)
-    wanted = {(prepared.place, row.name, row.variant) for prepared, row in work}
-    records = [
-        record
-        for record in under_protocol(read_results(results), protocol.key)
-        if (record.place, record.kernel, record.variant) in wanted
-        and record.deduplicated == remove_duplicates
+    from ..evaluation.evaluate import evaluate as compute
+    from ..learning.inputs import are_classes
+    from ..pages.evaluation import evaluation_page
+    from ..writing import atomic_write
+    from .loading import load
+    from .models import training_table
+
+    reading = opt.Reading(target, id, smiles, labels, errors, missing, view)
+    loaded = load(data, reading).with_classes().with_one_target()
+    if loaded.y is None:
+        raise InvalidParameterError(f"evaluate needs targets to predict; {data} has none.")
+    if remove_duplicates:
+        loaded = _without_duplicates(loaded)
+    assert loaded.y is not None
+    names = listed([columns])
+    graphs = training_table(loaded, names, descriptors, reading)
+    default = "model" if names or descriptors else "tree++"
+    models = [
+        _model(name, parameters, descriptors, are_classes(loaded.y), loaded)
+        for name in listed([kernel]) or [default]
     ]
-    how = mode if split == FOLDS else f"split {split}"
-    show(summarise(records, select), f"{how}, {select}", as_json, results)
-
-
-def _protocol(
-    mode: str, split: str, folds: int | None, repeats: int | None, seed: int
-) -> tuple[Protocol, int]:
-    """Return the protocol and the number of repetitions; check that options are compatible."""
-    if split == FOLDS:
-        return Protocol(mode, 10 if folds is None else folds, seed=seed), repeats or 10
-    if mode != "nested":
-        raise InvalidParameterError(
-            f"--mode {mode} is a cross-validation; leave it out with --split {split}."
+    cv = _split(split, folds, time, loaded)
+    with _progress(as_json, table) as progress:
+        result = compute(
+            models,
+            graphs,
+            loaded.y,
+            cv=cv,
+            repeats=repeats,
+            groups=None if group is None else _column(loaded, group),
+            times=None if time is None else _column(loaded, time),
+            scoring=listed([scoring]) or None,
+            random_state=seed,
+            n_jobs=jobs,
+            file=table,
+            name=loaded.name,
+            smiles=loaded.smiles,
+            progress=progress,
         )
-    if folds is not None:
-        raise InvalidParameterError(
-            f"--folds is for cross-validation; --split {split} has one test set per repetition. "
-            "Leave out one of the two."
-        )
-    if split not in DRAWN and repeats not in (None, 1):
-        raise InvalidParameterError(
-            f"--split {split} is always the same, so --repeats {repeats} would have no effect. "
-            "Leave out --repeats, or draw splits with --split random or random-scaffold."
-        )
-    protocol = Protocol("nested", 1, seed=seed, split=split)
-    return protocol, repeats or (10 if split in DRAWN else 1)
-
-
-def _prepared(
-    loaded: Loaded,
-    protocol: Protocol,
-    remove_duplicates: bool,
-    columns: Sequence[str],
-    descriptors: bool,
-) -> LabelledGraphs:
-    """Check the targets and the split of a data set before any work is done."""
-    split = protocol.split
-    used = [loaded.table[name] for name in columns]
-    if split in loaded.columns and split not in NAMED:
-        used.append(loaded.table[split])
-    if loaded.smiles is not None and (descriptors or "scaffold" in split):
-        used.append(loaded.smiles)
-    prepared = prepare(
-        loaded.name,
-        loaded.graphs,
-        loaded.y,
-        remove_duplicates=remove_duplicates,
-        folds=protocol.folds,
-        numeric=loaded.y is not None and not are_classes(loaded.y),
-        smiles=loaded.smiles,
-        columns={name: typed(loaded.table[name]) for name in loaded.columns} or None,
-        used=used,
-    )
-    if split != FOLDS:
-        parts_of(prepared, split, protocol.seed)
-    return prepared
-
-
-def _rows(
-    data: LabelledGraphs, rows: Sequence[KernelGrid | TunedRow], mode: str
-) -> list[KernelGrid | TunedRow]:
-    """Return the rows for a data set; for regression, kernels become regressors."""
-    if not data.numeric:
-        return list(rows)
-    if mode != "nested":
-        raise InvalidParameterError(
-            f"--mode {mode} is for classes; the target of {data.name} is numeric. Leave it out."
-        )
-    return [regression_row(row) if isinstance(row, KernelGrid) else row for row in rows]
-
-
-def _with_table(
-    row: KernelGrid | TunedRow, columns: tuple[str, ...], descriptors: str | None
-) -> TunedRow:
-    """Return the estimator with columns and descriptors."""
-    if isinstance(row, KernelGrid):
-        raise InvalidParameterError(
-            "--columns and --descriptors need a self-tuning estimator; use --kernel "
-            f"{SELF_TUNED} or {AUTO}, not {row.name}."
-        )
-    more = {} if descriptors is None else {"descriptors": descriptors}
-    return replace(row, columns=columns, parameters={**row.parameters, **more})
-
-
-#: Estimators that select kernels, or settings of Tree++.
-_TUNED = {AUTO: AUTO_ROW, SELF_TUNED: TREE_ROW}
-#: Parameters that are set by the protocol, not by --set.
-_FIXED = {"C", "cv", "n_jobs", "random_state", "verbose", "views"}
-
-
-def evaluated_row(name: str, parameters: Sequence[str] | None = None) -> KernelGrid | TunedRow:
-    """Return a kernel or a self-tuning estimator by name, with its parameters."""
-    if name not in _TUNED:
-        return kernel_grid(name, parameters, beside=tuple(_TUNED))
-    row = _TUNED[name]
-    classifier = row.classifier()
-    known = sorted(set(classifier.get_params(deep=False)) - _FIXED)
-    values = given_of(known, name, parameters)
-    check_parameters(classifier.set_params(**{**row.fixed, **values}))
-    return replace(row, parameters=values)
-
-
-def show(rows: list[Summary], title: str, as_json: bool, results: Path) -> None:
-    """Print a table of scores, or the same as JSON."""
+    if output is not None:
+        with atomic_write(output, "The page") as file:
+            file.write(evaluation_page(result).encode())
     if as_json:
-        answer([row.as_dict() for row in rows])
-        return
-    for numeric in (False, True):
-        own = [row for row in rows if row.numeric == numeric]
-        if own:
-            what = "Errors" if numeric else "Accuracy in percent"
-            print_table(out(), accuracy_table(own, f"{what} ({title})"), keys=2)
-    err().print(
-        f"Results are in {escape(str(results))}; `graphgrain report` writes a page of them."
-    )
+        answer(result.as_dict())
+    else:
+        _show(result)
 
 
-# ---------------------------------------------------------------- running, also for other commands
+def _model(
+    name: str, parameters: list[str] | None, descriptors: str | None, classes: bool, loaded: Loaded
+) -> Any:
+    """Return a kernel with its candidates, or the model that fit trains."""
+    from ..evaluation.candidates import candidates
+    from ..evaluation.evaluate import MODEL
+    from ..learning.classifier import GraphClassifier
+    from ..learning.regressor import GraphRegressor
+    from .kernel_options import chosen_kernel, given
+    from .loading import note_ignored_attributes
+
+    if name == MODEL:
+        if descriptors is None:
+            return name
+        return (GraphClassifier if classes else GraphRegressor)(descriptors=descriptors)
+    chosen_kernel(name, parameters, beside=(MODEL,))
+    entry = candidates(name).with_parameters(**given(name, parameters))
+    note_ignored_attributes(loaded, [entry.kernel(**entry.settings[0])])
+    return entry
 
 
-@dataclass(frozen=True)
-class Runner:
-    """Evaluates kernels and estimators on data sets; results that exist are not computed again."""
+def _split(split: str, folds: int, time: str | None, loaded: Loaded) -> Any:
+    """Return the ``cv`` of an evaluation from the options."""
+    from ..evaluation.splits import NAMED
 
-    results: ResultsFile
-    progress: Progress
-    n_jobs: int
+    if time is not None:
+        return "time"
+    if split == "folds":
+        return folds
+    if split in NAMED:
+        return split
+    if split not in loaded.columns:
+        raise InvalidParameterError(
+            f"--split is folds, {', '.join(NAMED)} or a column of the file; got {split!r}."
+            + (f" The columns are {', '.join(loaded.columns)}." if loaded.columns else "")
+        )
+    return _column(loaded, split)
 
-    def __call__(
-        self, data: LabelledGraphs, row: KernelGrid | TunedRow, protocol: Protocol, repeats: int
-    ) -> None:
-        run(data, row, protocol, repeats, self.results, n_jobs=self.n_jobs, progress=self.progress)
+
+def _column(loaded: Loaded, name: str) -> np.ndarray:
+    from ..graphs.files.molecules import typed
+
+    if name not in loaded.columns:
+        raise InvalidParameterError(
+            f"{loaded.name} has no column {name!r}; its columns are "
+            f"{', '.join(loaded.columns) or 'none'}."
+        )
+    return typed(loaded.table[name])
+
+
+def _without_duplicates(loaded: Loaded) -> Loaded:
+    from ..evaluation.splits import without_duplicates
+    from ..graphs.batch import counted
+
+    assert loaded.y is not None
+    kept = without_duplicates(loaded.graphs, loaded.y)
+    if len(kept) < len(loaded.graphs):
+        removed = counted(len(loaded.graphs) - len(kept), "duplicate")
+        err().print(f"{escape(loaded.name)}: {removed} removed.")
+    return loaded.take(kept)
 
 
 @contextmanager
-def running(results: Path, total: int, n_jobs: int, quiet: bool = False) -> Iterator[Runner]:
-    """Yield a function that evaluates with progress bars and stores missing results.
+def _progress(quiet: bool, table: Any) -> Iterator[Callable[[str, int], None]]:
+    """Show a bar for each model; Ctrl-C ends the command, and finished folds are kept."""
+    from rich.progress import Progress
 
-    Ctrl-C stops it between two folds, with a message on how to continue.
-    """
-    columns = (
-        TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeElapsedColumn(),
-        TextColumn("left"),
-        TimeRemainingColumn(),
-    )
-    bars = Bars(*columns, console=err(), disable=quiet, transient=True)
+    with Progress(console=err(), disable=quiet, transient=True) as bars:
+        tasks: dict[str, Any] = {}
 
-    def begin(description: str, folds: int) -> None:
-        bars.reset(part, description=description, total=max(folds, 1))
+        def advance(model: str, folds: int) -> None:
+            if model not in tasks:
+                tasks[model] = bars.add_task(escape(model), total=None)
+            bars.advance(tasks[model], folds)
 
-    def advance(folds: int) -> None:
-        bars.advance(part, folds)
-        bars.advance(whole, folds)
-
-    with ResultsFile(results) as file:
-        _note_versions(file)
         try:
-            with bars:
-                whole = bars.add_task("all folds", total=total)
-                part = bars.add_task("", total=None)
-                yield Runner(file, Progress(begin, advance), n_jobs)
+            yield advance
         except KeyboardInterrupt:
-            raise Interrupted(
-                f"Every finished fold is saved in {str(results)!r}. Run the same command again "
-                "to continue."
-            ) from None
+            kept = f"Finished folds are in {str(table)!r}." if table else "Use --csv to keep folds."
+            raise Interrupted(kept) from None
 
 
-def _note_versions(file: ResultsFile) -> None:
-    """Print a note if the file has results of other versions."""
-    known = {record.versions.get("graphgrain", "unknown") for record in file.records}
-    if others := sorted(known - {versions()["graphgrain"]}):
-        err().print(
-            f"[yellow]Note:[/yellow] {escape(str(file.path))} holds results of graphgrain "
-            f"{escape(', '.join(others))}; they are used as they are. Choose another --results to "
-            "recompute them."
-        )
+def _show(result: Evaluation) -> None:
+    from ..evaluation.statistics import p_words
+    from .tables import print_table, text_table
+
+    title = f"{result.name}: {result.measures[0].replace('_', ' ')}"
+    rows = []
+    for row in result.table():
+        deviation = "" if row.std != row.std else f"± {row.std:.3f}"
+        lead = "" if row.difference != row.difference else f"{row.difference:+.3f}"
+        p = "" if row.p != row.p else p_words(row.p)
+        rows.append((row.model, f"{row.mean:.3f}", deviation, lead, p, row.chosen))
+    heads = ["model", "mean", "deviation", f"{result.models[0]} minus it", "test", "chosen"]
+    print_table(out(), text_table(heads, rows, heads[1:4], title))
+    out().print(escape(result.verdict))

@@ -146,7 +146,7 @@ def _write(
     output: Path, name: str, graphs: list[Seen], explanations: list[Explanation], learned: str
 ) -> None:
     """Write a picture or a page."""
-    from ..report.graph_pages import explanation_page
+    from ..pages.graph_pages import explanation_page
 
     if output.suffix == ".png":
         content = explanations[0].to_png()
@@ -173,6 +173,7 @@ def _as_json(seen: Seen, why: Explanation, output: Path | None) -> dict[str, Any
         "truth": seen.truth,
         "probability": seen.probability,
         "interval": seen.interval,
+        "in_training": why.in_training,
         "decision": sign * why.decision,
         "bias": sign * why.bias,
         "vertices": (sign * why.vertices).tolist(),
@@ -201,6 +202,8 @@ def _print(seen: Seen) -> None:
         f"[bold]{escape(seen.name)}[/bold]: predicted [bold]{escape(str(seen.prediction))}[/bold]"
         f"{sure}{known}; decision {seen.decision:+.3g}, of which {seen.bias:+.3g} is bias."
     )
+    if seen.in_training:
+        out().print("The model was trained on this graph: its decision is fitted, not predicted.")
     fragments = [(name, f"{adds:+.3g}") for name, adds, _ in seen.fragments]
     out().print(text_table(("fragment", "contribution"), fragments, ("contribution",)))
     patterns = [(name, f"{adds:+.3g}", times) for name, adds, times, _ in seen.patterns]

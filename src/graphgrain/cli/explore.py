@@ -41,7 +41,7 @@ def explore(
     """
     from ..evaluation.exploration import explore as exploration
     from ..graphs.batch import counted
-    from ..report.graph_pages import explore_page
+    from ..pages.graph_pages import explore_page
     from .loading import load
 
     reading = opt.Reading(target, id, smiles, labels, errors, missing, view)

@@ -26,8 +26,6 @@ def fit(
     output: opt.Output,
     columns: opt.Columns = "",
     descriptors: opt.Descriptors = None,
-    scoring: opt.Scoring = "auto",
-    folds: opt.Folds = "5",
     target: opt.Target = None,
     id: opt.Id = None,
     smiles: opt.Smiles = None,
@@ -38,7 +36,7 @@ def fit(
     jobs: opt.Jobs = -1,
     as_json: opt.Json = False,
 ) -> None:
-    """Train a model that selects its kernels, and write it to a file.
+    """Train a model that weighs its kernels, and write it to a file.
 
     Targets that are strings or few distinct integers are classes; all others are numbers
     (regression).
@@ -62,11 +60,9 @@ def fit(
     X = training_table(loaded, names, descriptors, reading)
     kind: type[Any] = GraphClassifier if are_classes(loaded.y) else GraphRegressor
     model = kind(
-        scoring=scoring,
         descriptors=descriptors,
         graphs=GRAPH_COLUMN if isinstance(X, dict) else None,
-        views=[combined(view)] if view else "auto",
-        cv=_folds(folds),
+        views=[combined(view)] if view else None,
         n_jobs=jobs,
         verbose=int(err().is_terminal),
     )
@@ -79,30 +75,35 @@ def fit(
         "molecules": loaded.smiles,
     }
     model.save(output)
-    name, terms, score = type(model).__name__, len(model.terms_), model.best_score_
+    name, terms = type(model).__name__, len(model.terms_)
+    measure, score = _held_out_score(model, loaded.y)
     if as_json:
         answer(
             {
                 "estimator": name,
                 "graphs": len(loaded.graphs),
                 "terms": terms,
-                "scoring": model.scoring_,
+                "scoring": measure,
                 "score": score,
                 "output": str(output),
             }
         )
         return
-    shown = -score if model.scoring_ in ("rmse", "mae") else score  # errors are negative scores
     written(
-        f"{name} on {counted(len(loaded.graphs), 'graph')}: {counted(terms, 'kernel')}, "
-        f"{model.scoring_} {shown:.3g} in cross-validation,",
+        f"{name} on {counted(len(loaded.graphs), 'graph')}: {counted(terms, 'term')}, "
+        f"{measure} {score:.3g} when each graph is left out,",
         output,
     )
 
 
-def _folds(text: str) -> int | str:
-    if text == "scaffold":
-        return text
-    if not text.isdecimal() or int(text) < 2:
-        raise InvalidParameterError(f"--folds is a number of 2 or more, or scaffold; got {text!r}.")
-    return int(text)
+def _held_out_score(model: Any, y: Any) -> tuple[str, float]:
+    """Return the name of the score, and that of the held-out predictions."""
+    import numpy as np
+
+    held_out = model.held_out_
+    if hasattr(model, "classes_"):
+        known = np.isfinite(held_out).all(axis=1)
+        right = model.classes_[held_out[known].argmax(axis=1)] == y[known]
+        return "accuracy", float(np.mean(right))
+    known = np.isfinite(held_out)
+    return "RMSE", float(np.sqrt(np.mean((held_out[known] - y[known]) ** 2)))

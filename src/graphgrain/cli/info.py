@@ -73,7 +73,7 @@ def info(
     y = _numbers_or_classes(loaded.y)
     statistics = describe(loaded.graphs, y)
     if plot is not None:
-        from ..report.figures import plot_distributions
+        from ..pages.distributions import plot_distributions
 
         plot_distributions(loaded.graphs, plot, name=loaded.name)
         written("Figure", plot)

@@ -60,6 +60,17 @@ class Loaded(NamedTuple):
         """Return the row of a graph in its file, counted from 1."""
         return position + 1 if self.rows is None else int(self.rows[position])
 
+    def take(self, positions: np.ndarray) -> Loaded:
+        """Return some of the graphs, with their targets, names and columns."""
+        return self._replace(
+            graphs=self.graphs[positions],
+            y=None if self.y is None else self.y[positions],
+            names=None if self.names is None else self.names[positions],
+            table={name: values[positions] for name, values in self.table.items()},
+            smiles=None if self.smiles is None else [self.smiles[row] for row in positions],
+            rows=np.array([self.row(position) for position in positions.tolist()]),
+        )
+
     def with_classes(self) -> Loaded:
         """Return self; raise an error with a hint if the target column was not chosen."""
         if self.y is None and self.columns:
@@ -114,14 +125,7 @@ def _with_targets(loaded: Loaded, missing: str, all_rows: bool) -> Loaded:
         return loaded._replace(y=typed(loaded.y))
     note(f"{loaded.name}: {count:,} of {len(gone):,} graphs have no target and are skipped.")
     present = np.flatnonzero(~gone)
-    return loaded._replace(
-        graphs=loaded.graphs[present],
-        y=typed(loaded.y[present]),
-        names=None if loaded.names is None else loaded.names[present],
-        table={name: values[present] for name, values in loaded.table.items()},
-        smiles=None if loaded.smiles is None else [loaded.smiles[row] for row in present],
-        rows=np.array([loaded.row(position) for position in present.tolist()]),
-    )
+    return loaded.take(present)._replace(y=typed(loaded.y[present]))
 
 
 def label_names(reading: Reading) -> list[str]:
@@ -170,6 +174,8 @@ def note_ignored_attributes(data: Loaded, kernels: Iterable[GraphKernel]) -> Non
 
 
 def _load(data: str, reading: Reading) -> Loaded:
+    if not data.strip():
+        raise InvalidParameterError("DATA is a file, a folder or the name of a data set; got ''.")
     path = Path(data).expanduser()
     bundled = data.lower() == BUNDLED
     if not bundled and path.exists():

@@ -47,6 +47,10 @@ OptionalData = Annotated[str | None, _data]
 IndexOrData = Annotated[
     str, typer.Argument(metavar="DATA", help="An index, a file, a folder, or a data set.")
 ]
+SecondData = Annotated[
+    str | None,
+    typer.Argument(metavar="[SECOND]", help="A second file or data set, such as the test set."),
+]
 MoleculeData = Annotated[
     str, typer.Argument(metavar="DATA", help="A file of molecules: .smi, .csv, .tsv, .sdf.")
 ]
@@ -196,13 +200,6 @@ Columns = Annotated[
 Descriptors = Annotated[
     Literal["rdkit"] | None, typer.Option(help="Use descriptors of molecules as well.")
 ]
-Scoring = Annotated[
-    str,
-    typer.Option(
-        metavar="auto|accuracy|roc_auc|rmse|...", help="Score for the selection of kernels."
-    ),
-]
-Folds = Annotated[str, typer.Option(metavar="N|scaffold", help="Folds: a number, or scaffold.")]
 Interval = Annotated[
     float, typer.Option(help="Coverage of the prediction interval or of the set of classes.")
 ]
@@ -227,6 +224,55 @@ Row = Annotated[
 Most = Annotated[
     int,
     typer.Option(min=4, help="Maximum number of graphs; of larger sets a sample is shown."),
+]
+
+# ------------------------------------------------------------------ evaluation
+
+Kernels = Annotated[
+    str,
+    typer.Option(
+        "--kernel",
+        "-k",
+        metavar="NAME,...",
+        help="What is compared: names of kernels (tree++,wl), and model for the model of fit.",
+        show_default="tree++",
+    ),
+]
+Split = Annotated[
+    str,
+    typer.Option(
+        metavar="SPLIT",
+        help="folds: cross-validation. random, scaffold (rare scaffolds are tested) or "
+        "random-scaffold: one test part, with 80 % of the graphs for training and 10 % for "
+        "testing. Or a column that says train and test, or has the number of a fold.",
+    ),
+]
+NumberOfFolds = Annotated[int, typer.Option("--folds", min=2, help="Number of test folds.")]
+Repeats = Annotated[int, typer.Option(min=1, help="Number of repetitions with other folds.")]
+Group = Annotated[
+    str | None,
+    typer.Option(metavar="COLUMN", help="Graphs with the same value are in the same fold."),
+]
+Time = Annotated[
+    str | None, typer.Option(metavar="COLUMN", help="Test the last tenth by this column.")
+]
+Seed = Annotated[int, typer.Option(min=0, help="Seed of the folds.")]
+Measures = Annotated[
+    str,
+    typer.Option(
+        "--scoring",
+        metavar="NAME,...",
+        help="accuracy, balanced_accuracy, roc_auc, average_precision, rmse, mae, r2, or scorers "
+        "of scikit-learn; the first is compared.",
+        show_default="accuracy or rmse",
+    ),
+]
+RemoveDuplicates = Annotated[
+    bool, typer.Option("--remove-duplicates", help="Remove isomorphic duplicates first.")
+]
+FoldTable = Annotated[
+    Path | None,
+    typer.Option("--csv", callback=_with_folder, help="Write each finished fold to this table."),
 ]
 
 # ------------------------------------------------------------------ values of options

@@ -1,305 +1,339 @@
-"""The commands pairs and overlap: pairs of similar graphs within one collection or between two."""
+"""The command pairs: pairs of similar graphs of one collection or of two, and activity cliffs."""
 
 from __future__ import annotations
 
 import csv
 import io
 import json
-from collections.abc import Iterable, Iterator
-from contextlib import ExitStack
-from itertools import chain
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
 from pathlib import Path
-from typing import IO, Annotated, Any
+from typing import IO, TYPE_CHECKING, Any
 
-import numpy as np
-import typer
 from rich.markup import escape
 
-from ..archives import read_npz
 from ..errors import InvalidParameterError
-from ..graphs.batch import counted
-from ..graphs.processes import progress_bar
-from ..scaling.feature_shards import pyarrow
-from ..searching.graph_index import GraphIndex
-from ..searching.groups import near_duplicates
-from ..searching.similar_pairs import BLOCK, PART, Pairs, capped_pairs, iter_pairs, joined_pairs
-from ..writing import atomic_write, check_output, suffix_of, write_csv
-from .app import Interrupted, command
-from .console import answer, err, out
-from .index import labels, labels_of, opened, reading_of
-from .loading import load, row_names
-from .options import (
-    Errors,
-    Id,
-    IndexOrData,
-    Jobs,
-    Json,
-    Labels,
-    MaxPerGraph,
-    MinSimilarity,
-    Missing,
-    OptionalOutput,
-    PairSimilarity,
-    Reading,
-    Similarity,
-    Smiles,
-    Target,
-    View,
-    check_share,
-)
+from ..writing import atomic_write, check_output, suffix_of
+from . import options as opt
+from .app import command
+from .console import answer, err, note, out, written
+from .options import check_share, nearest
 from .tables import text_table
-from .unfinished import UnfinishedOutput, is_resumable
+
+if TYPE_CHECKING:
+    from ..searching.activity_cliffs import Cliffs
+    from ..searching.graph_index import GraphIndex
+    from ..searching.similar_pairs import Pairs
 
 _SHOWN = 10
 _FORMS = (".csv", ".jsonl", ".parquet")
-_COLUMNS = ("first", "second", "first_name", "second_name", "similarity")
+_PAIR = ("first", "second", "first_name", "second_name", "similarity")
+_CLIFF = (*_PAIR, "difference", "steepness")
+_BETWEEN = ("second", "first", "first_name", "similarity")
+#: Number of rows written to a Parquet file together.
+_TOGETHER = 1 << 16
 
 
 @command(
     [
         "graphgrain pairs drugs --min-similarity 0.9",
         "graphgrain pairs library.ggi --min-similarity 0.8 -o pairs.parquet",
-        "graphgrain pairs molecules.smi --max-per-graph 5 -o pairs.csv",
+        "graphgrain pairs assays.csv --target pIC50 --min-difference 2 -o cliffs.csv",
+        "graphgrain pairs train.csv test.csv --min-similarity 0.9",
     ]
 )
 def pairs(
-    data: IndexOrData,
-    min_similarity: MinSimilarity = 0.8,
-    similarity: PairSimilarity = None,
-    max_per_graph: MaxPerGraph = None,
-    output: OptionalOutput = None,
-    target: Target = None,
-    id: Id = None,
-    smiles: Smiles = None,
-    labels: Labels = "",
-    errors: Errors = "raise",
-    missing: Missing = "raise",
-    view: View = None,
-    n_jobs: Jobs = -1,
-    as_json: Json = False,
+    data: opt.IndexOrData,
+    second: opt.SecondData = None,
+    min_similarity: opt.OptionalMinSimilarity = None,
+    similarity: opt.Similarity = None,
+    min_difference: opt.MinDifference = 1.0,
+    max_per_graph: opt.MaxPerGraph = None,
+    output: opt.OptionalOutput = None,
+    target: opt.Target = None,
+    id: opt.Id = None,
+    smiles: opt.Smiles = None,
+    labels: opt.Labels = "",
+    errors: opt.Errors = "raise",
+    missing: opt.Missing = "raise",
+    view: opt.View = None,
+    jobs: opt.Jobs = -1,
+    as_json: opt.Json = False,
 ) -> None:
     """Find all pairs of graphs with at least a given similarity.
 
-    The result is exact and complete; pairs that cannot reach the similarity are skipped without
-    comparing them. With an index and -o the command can be interrupted: run it again to continue.
+    With --target, pairs that differ in that column: activity cliffs, the steepest first. With a
+    second collection, its graphs that have a near-duplicate in the first, such as graphs of a test
+    set that make a model look better than it is. The result is exact and complete. The minimum
+    similarity is 0.8, or 0.9 with a second collection.
     """
-    reading = Reading(target, id, smiles, labels, errors, missing, view)
-    check_share("--min-similarity", min_similarity)
-    form = ".csv"
+    least = min_similarity if min_similarity is not None else 0.8 if second is None else 0.9
+    check_share("--min-similarity", least)
+    if similarity is not None and second is None:
+        opt.check_choice("--similarity", similarity, ("minmax", "cosine"))
     if output is not None:
-        form = suffix_of(output, ".csv")
-        if form not in _FORMS:
+        if suffix_of(output, ".csv") not in _FORMS:
             raise InvalidParameterError(
                 f"Pairs are written as {', '.join(_FORMS)}; got {str(output)!r}."
             )
         check_output(output, "The table of pairs")
-        if form == ".parquet":
-            pyarrow()
-    with opened(data, reading, n_jobs, similarity or "minmax") as index:
-        settings = {
-            "min_similarity": min_similarity,
-            "similarity": similarity or index.similarity,
-            "block": BLOCK,
-            "part": PART,
-            "files": sorted(index._snapshot.manifest.files),
-        }
-        with ExitStack() as stack:
-            saved = None
-            if output is not None and is_resumable(output):
-                saved = stack.enter_context(UnfinishedOutput(output, settings))
-            bar = stack.enter_context(progress_bar(err().is_terminal, 2 * len(index)))
-            try:
-                blocks: Iterable[Pairs]
-                blocks = _blocks(index, min_similarity, similarity, saved, bar.update)
-                blocks = list(blocks) if saved is None else blocks
-                count = sum(map(len, blocks))
-            except KeyboardInterrupt:
-                if saved is not None and index.path != Path(data).expanduser().absolute():
-                    saved.delete()  # the blocks refer to a temporary index
-                raise Interrupted(
-                    "Run the same command again to continue." if saved and saved.blocks else ""
-                ) from None
-            if saved is not None:
-                blocks = map(_block, saved.blocks)
-            if max_per_graph is not None:
-                capped = capped_pairs(joined_pairs(blocks), max_per_graph)
-                blocks, count = [capped], len(capped)
-            if output is not None:
-                with atomic_write(output, "The table of pairs") as file:
-                    _write(file, form, index, blocks)
-            if saved is not None:
-                saved.delete()
-        if output is not None:
-            err().print(f"{counted(count, 'pair')} written to {escape(str(output))}.")
-        if as_json:
-            rows = [] if output is not None else [_named(row) for row in _rows(index, blocks)]
-            answer(
-                {
-                    "graphs": len(index),
-                    "min_similarity": min_similarity,
-                    "similarity": settings["similarity"],
-                    "pairs": count,
-                    **({"output": str(output)} if output is not None else {"found": rows}),
-                }
+        if suffix_of(output, ".csv") == ".parquet":
+            from ..scaling.feature_shards import pyarrow
+
+            pyarrow()  # fail early if it is not installed
+    from ..graphs.batch import counted
+    from ..graphs.processes import progress_bar
+    from ..searching.similar_pairs import capped_pairs, iter_pairs, joined_pairs
+    from .indexes import opened
+
+    if second is not None:
+        if target is not None or max_per_graph is not None:
+            raise InvalidParameterError(
+                "--target and --max-per-graph are for the pairs of one collection. Leave them out, "
+                "or give one collection."
             )
+        reading = opt.Reading(None, id, smiles, labels, errors, missing, view)
+        _between(data, second, reading, least, similarity, output, jobs, as_json)
+        return
+    # The target is a column of the index, and its missing values are found there.
+    skip = missing == "skip" and target is not None
+    reading = opt.Reading(None, id, smiles, labels, errors, "raise" if skip else missing, view)
+    index = opened(data, reading, jobs, similarity)
+    if target is not None:
+        _cliffs(index, target, skip, least, min_difference, max_per_graph, output, as_json)
+        return
+    blocks: Iterable[Pairs]
+    with progress_bar(err().is_terminal and output is None, 2 * len(index)) as bar:
+        blocks = iter_pairs(index, least, progress=bar.update)
+        if max_per_graph is not None:
+            blocks = [capped_pairs(joined_pairs(blocks), max_per_graph)]
         elif output is None:
-            _show(index, joined_pairs(blocks), min_similarity)
+            blocks = [joined_pairs(blocks)]
+        about = {"graphs": len(index), "min_similarity": least, "similarity": index.similarity}
+        if output is not None:
+            count = _write(output, _PAIR, _rows(index, blocks))
+            written(counted(count, "pair"), output)
+            about |= {"pairs": count, "output": str(output)}
+        else:
+            [similar] = blocks
+            about["pairs"] = len(similar)
+            if as_json:
+                about["found"] = _named(_PAIR, _rows(index, [similar]))
+            else:
+                _show_pairs(index, similar, least)
+    if as_json:
+        answer(about)
 
 
-def _blocks(
-    index: GraphIndex,
-    least: float,
-    similarity: str | None,
-    saved: UnfinishedOutput | None,
-    progress: Any,
-) -> Iterator[Pairs]:
-    """Yield all blocks of pairs: the saved ones, then new ones, which are saved when found."""
-    done = 0
-    if saved is not None:
-        yield from saved.read(_block)
-        done = len(saved.blocks)
-    for block in iter_pairs(index, least, similarity=similarity, after=done, progress=progress):
-        if saved is not None:
-            content = io.BytesIO()
-            np.savez(content, **block._asdict())
-            saved.add(content.getvalue())
-        yield block
+# -------------------------------------------------------------------- one collection
 
 
-def _block(path: Path) -> Pairs:
-    arrays = read_npz(path, "a block of pairs", "Run the command again")
-    return Pairs(*(arrays[name] for name in Pairs._fields))
+def _rows(index: GraphIndex, blocks: Iterable[Pairs | Cliffs]) -> Iterator[tuple[Any, ...]]:
+    """Yield the rows of pairs or cliffs, with ids and names."""
+    import numpy as np
 
+    from .indexes import labels_of
 
-# -------------------------------------------------------------------- tables
-
-
-def _rows(index: GraphIndex, blocks: Iterable[Pairs]) -> Iterator[tuple[Any, ...]]:
+    keys = index.ids
     for block in blocks:
         numbers, which = np.unique(np.concatenate(block[:2]), return_inverse=True)
-        places = index._snapshot.live[numbers]
-        ids = index._snapshot.ids(places)
-        names = labels(ids, index._snapshot.columns(places))
+        ids = keys[numbers].tolist()
+        names = labels_of(index, ids)
         left, right = which[: len(block)].tolist(), which[len(block) :].tolist()
-        for a, b, value in zip(left, right, block.similarities.tolist(), strict=True):
-            yield ids[a], ids[b], names[a], names[b], value
+        values = [column.tolist() for column in block[2:5] if isinstance(column, np.ndarray)]
+        for a, b, *rest in zip(left, right, *values, strict=True):
+            yield ids[a], ids[b], names[a], names[b], *rest
 
 
-def _named(row: tuple[Any, ...]) -> dict[str, Any]:
-    return dict(zip(_COLUMNS, row, strict=True))
+def _show_pairs(index: GraphIndex, similar: Pairs, least: float) -> None:
+    import numpy as np
 
+    from ..graphs.batch import counted
+    from ..searching.similar_pairs import Pairs
 
-def _write(file: IO[bytes], form: str, index: GraphIndex, blocks: Iterable[Pairs]) -> None:
-    if form == ".parquet":
-        pa = pyarrow()
-        writer = None
-        stream = iter(blocks)
-        for block in chain([next(stream, joined_pairs([]))], stream):
-            columns = list(zip(*_rows(index, [block]), strict=True)) or [()] * len(_COLUMNS)
-            texts = [pa.array(list(map(str, column)), pa.string()) for column in columns[:4]]
-            table = pa.table([*texts, pa.array(columns[4], pa.float64())], names=list(_COLUMNS))
-            if writer is None:
-                writer = pa.parquet.ParquetWriter(file, table.schema)
-            writer.write_table(table)
-        if writer is not None:
-            writer.close()
-        return
-    text = io.TextIOWrapper(file, encoding="utf-8", newline="", write_through=True)
-    if form == ".jsonl":
-        for row in _rows(index, blocks):
-            text.write(json.dumps(_named(row)) + "\n")
-    else:
-        table = csv.writer(text, lineterminator="\n")
-        table.writerow(_COLUMNS)
-        table.writerows(_rows(index, blocks))
-    text.detach()
-
-
-def _show(index: GraphIndex, found: Pairs, least: float) -> None:
-    graphs = len(np.unique(np.concatenate(found[:2])))
+    graphs = len(np.unique(np.concatenate(similar[:2])))
     out().print(
-        f"{counted(len(found), 'pair')} of similarity {least:g} or more among "
+        f"{counted(len(similar), 'pair')} of similarity {least:g} or more among "
         f"{counted(len(index), 'graph')}; {graphs:,} graphs are part of a pair."
     )
-    if not len(found):
-        return
-    best = np.argsort(-found.similarities, kind="stable")[:_SHOWN]
-    shown = [
-        (f"{value:.4f}", first, first_name, second, second_name)
-        for first, second, first_name, second_name, value in _rows(
-            index, [Pairs(*(values[best] for values in found))]
+    best = np.argsort(-similar.similarities, kind="stable")[:_SHOWN]
+    rows = _rows(index, [Pairs(*(values[best] for values in similar))])
+    shown = [(f"{value:.4f}", a, a_name, b, b_name) for a, b, a_name, b_name, value in rows]
+    if shown:
+        out().print(text_table(("similarity", "first", "", "second", ""), shown))
+
+
+def _cliffs(
+    index: GraphIndex,
+    target: str,
+    skip: bool,
+    least: float,
+    min_difference: float,
+    most: int | None,
+    output: Path | None,
+    as_json: bool,
+) -> None:
+    """Find, write and show the pairs that differ in the target."""
+    import numpy as np
+
+    from ..graphs.batch import counted
+    from ..graphs.files.molecules import missing_values
+    from ..searching.similar_pairs import pairs as find_pairs
+    from .indexes import labels_of
+
+    columns = index.columns()
+    if target not in columns:
+        raise InvalidParameterError(
+            f"There is no column {target!r}. {nearest(target, columns)}The columns are "
+            f"{', '.join(columns) or 'none'}."
         )
-    ]
-    out().print(text_table(("similarity", "first", "", "second", ""), shown))
+    missing = int(missing_values(columns[target]).sum())
+    if missing and not skip:
+        raise InvalidParameterError(
+            f"Every graph must have a target; {missing:,} of {len(index):,} graphs have none. Fill "
+            "them in, or skip these graphs with --missing skip."
+        )
+    with err().status("Comparing"):
+        cliffs = find_pairs(
+            index, least, y=target, min_difference=min_difference, max_per_graph=most
+        )
+    ids = index.ids.tolist()
+    names = [name or str(key) for name, key in zip(labels_of(index, ids), ids, strict=True)]
+    if cliffs.duplicates:
+        note(f"Measured several times: {counted(len(cliffs.duplicates), 'graph')}.")
+    rows = list(_rows(index, [cliffs]))
+    if output is not None:
+        written(counted(_write(output, _CLIFF, rows), "cliff"), output)
+    if as_json:
+        answer(
+            {
+                "graphs": len(index),
+                "missing": missing,
+                "duplicates": [[names[graph] for graph in group] for group in cliffs.duplicates],
+                "same_patterns": _named(_PAIR, _rows(index, [cliffs.same_patterns])),
+                "cliffs": _named(_CLIFF, rows),
+            }
+        )
+    elif output is None:
+        graphs = len(np.unique(np.concatenate(cliffs[:2])))
+        out().print(
+            f"{counted(len(cliffs), 'cliff')}; {graphs:,} of {len(index):,} graphs are part of one."
+        )
+        shown = [
+            (f"{steep:.3g}", f"{value:.3f}", a, a_name, b, b_name, f"{step:.4g}")
+            for a, b, a_name, b_name, value, step, steep in rows[:_SHOWN]
+        ]
+        if shown:
+            heads = ("steepness", "similarity", "first", "", "second", "", "difference")
+            out().print(text_table(heads, shown))
+        alike = list(_rows(index, [cliffs.same_patterns]))
+        if alike:
+            out().print(
+                f"The kernel cannot tell these apart, which differ in {escape(target)} as well "
+                f"({counted(len(alike), 'pair')}):"
+            )
+            out().print(
+                text_table(("first", "second", "", ""), [row[:4] for row in alike[:_SHOWN]])
+            )
 
 
 # -------------------------------------------------------------------- two collections
 
 
-@command(
-    [
-        "graphgrain overlap train.csv test.csv",
-        "graphgrain overlap library.ggi new.smi --min-similarity 0.8 -o pairs.csv",
-    ]
-)
-def overlap(
-    first: Annotated[
-        str, typer.Argument(help="An index, file or data set, such as the training set.")
-    ],
-    second: Annotated[str, typer.Argument(help="A file or data set, such as the test set.")],
-    min_similarity: MinSimilarity = 0.9,
-    similarity: Similarity = None,
-    output: OptionalOutput = None,
-    target: Target = None,
-    id: Id = None,
-    smiles: Smiles = None,
-    labels: Labels = "",
-    errors: Errors = "raise",
-    missing: Missing = "raise",
-    view: View = None,
-    n_jobs: Jobs = -1,
-    as_json: Json = False,
+def _between(
+    first: str,
+    second: str,
+    reading: opt.Reading,
+    least: float,
+    similarity: str | None,
+    output: Path | None,
+    n_jobs: int,
+    as_json: bool,
 ) -> None:
-    """Find the graphs of the second collection that have a near-duplicate in the first.
+    """Find, write and show the graphs of the second collection that are nearly in the first."""
+    from ..graphs.batch import counted
+    from ..searching.groups import near_duplicates
+    from .indexes import labels_of, opened, reading_of
+    from .loading import load, row_names
 
-    Near-duplicates of training graphs in a test set make models look better than they are.
-    """
-    reading = Reading(target, id, smiles, labels, errors, missing, view)
-    check_share("--min-similarity", min_similarity)
-    with opened(first, reading, n_jobs, similarity or "minmax", alone=False) as index:
-        loaded = load(second, reading_of(index, reading))
-        found = near_duplicates(index, loaded.graphs, min_similarity, similarity)
-        total = len(loaded.graphs)
-        firsts = found.ids.tolist()
-        first_names = labels_of(index, firsts)
+    index = opened(first, reading, n_jobs, similarity, alone=False)
+    loaded = load(second, reading_of(index, reading))
+    similar = near_duplicates(index, loaded.graphs, least)
+    total = len(loaded.graphs)
+    firsts = similar.ids.tolist()
     names = row_names(loaded)
-    values = found.similarities.tolist()
-    seconds = [names[query] for query in found.queries.tolist()]
-    pairs = list(zip(seconds, firsts, first_names, values, strict=True))
+    seconds = [names[query] for query in similar.queries.tolist()]
+    values = similar.similarities.tolist()
+    rows = list(zip(seconds, firsts, labels_of(index, firsts), values, strict=True))
     equal = sum(value == 1.0 for value in values)
     if output is not None:
-        write_csv(output, [("second", "first", "first_name", "similarity"), *pairs])
-        err().print(f"Written to {escape(str(output))}.")
+        written(counted(_write(output, _BETWEEN, rows), "pair"), output)
     if as_json:
         answer(
             {
                 "graphs": total,
-                "min_similarity": min_similarity,
-                "near_duplicates": len(pairs),
+                "min_similarity": least,
+                "near_duplicates": len(rows),
                 "similarity_1": equal,
-                "pairs": [
-                    {"second": a, "first": b, "first_name": name, "similarity": value}
-                    for a, b, name, value in pairs
-                ],
+                "pairs": _named(_BETWEEN, rows),
             }
         )
         return
-    share = f" ({100 * len(pairs) / total:.1f} %)" if total else ""
+    share = f" ({100 * len(rows) / total:.1f} %)" if total else ""
     out().print(
-        f"{len(pairs):,} of {total:,} graphs{share} have a near-duplicate of similarity "
-        f"{min_similarity:g} or more, {equal:,} of them with similarity 1."
+        f"{len(rows):,} of {total:,} graphs{share} have a near-duplicate of similarity "
+        f"{least:g} or more, {equal:,} of them with similarity 1."
     )
-    if pairs:
-        rows = [(*names, f"{value:.4f}") for *names, value in pairs[:_SHOWN]]
+    if rows and output is None:
+        shown = [(*texts, f"{value:.4f}") for *texts, value in rows[:_SHOWN]]
         heads = ("in the second", "in the first", "", "similarity")
-        out().print(text_table(heads, rows))
+        out().print(text_table(heads, shown))
+
+
+# -------------------------------------------------------------------- files
+
+
+def _named(heads: Sequence[str], rows: Iterable[Sequence[Any]]) -> list[dict[str, Any]]:
+    return [dict(zip(heads, row, strict=True)) for row in rows]
+
+
+def _write(output: Path, heads: Sequence[str], rows: Iterable[Sequence[Any]]) -> int:
+    """Write a table in the form of its suffix as rows are made; return their number."""
+    form = suffix_of(output, ".csv")
+    with atomic_write(output, "The table of pairs") as file:
+        if form == ".parquet":
+            return _write_parquet(file, heads, iter(rows))
+        count = 0
+        text = io.TextIOWrapper(file, encoding="utf-8", newline="", write_through=True)
+        table = csv.writer(text, lineterminator="\n")
+        if form == ".csv":
+            table.writerow(heads)
+        for count, row in enumerate(rows, 1):  # noqa: B007
+            if form == ".csv":
+                table.writerow(row)
+            else:
+                text.write(json.dumps(dict(zip(heads, row, strict=True))) + "\n")
+        text.detach()
+        return count
+
+
+def _write_parquet(file: IO[bytes], heads: Sequence[str], rows: Iterator[Sequence[Any]]) -> int:
+    from ..scaling.feature_shards import pyarrow
+
+    pa = pyarrow()
+    numbers = ("similarity", "difference", "steepness")
+    types = {head: pa.float64() if head in numbers else pa.string() for head in heads}
+    count = 0
+    with pa.parquet.ParquetWriter(file, pa.schema(list(types.items()))) as writer:
+        for some in iter(lambda: list(islice(rows, _TOGETHER)), []):
+            columns = zip(heads, zip(*some, strict=True), strict=True)
+            writer.write_table(
+                pa.table(
+                    {
+                        head: pa.array(values if head in numbers else map(str, values), types[head])
+                        for head, values in columns
+                    }
+                )
+            )
+            count += len(some)
+    return count

@@ -9,7 +9,7 @@ from collections import deque
 from contextlib import ExitStack
 from itertools import islice
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..errors import GraphgrainError, InvalidFileError, InvalidParameterError
 from ..writing import check_output, is_standard_output, suffix_of, unwritable
@@ -117,7 +117,7 @@ class _Table:
 
     def __init__(self, output: Path, after: int | None) -> None:
         self.output, self.after = output, after
-        self.stream: IO[bytes] | None = None
+        self.stream: io.FileIO | None = None
 
     def write(self, columns: dict[str, list[Any]]) -> None:
         """Write the rows of a chunk, given as columns."""
@@ -129,13 +129,15 @@ class _Table:
             self.stream = self._opened(list(columns))
         rows.writerows(zip(*columns.values(), strict=True))
         try:
-            self.stream.write(text.getvalue().encode())
+            rest = memoryview(text.getvalue().encode())
+            while rest:  # a pipe can take a part
+                rest = rest[self.stream.write(rest) :]
         except BrokenPipeError:
             raise
         except OSError as error:
             raise unwritable("The table of predictions", self.output, error) from None
 
-    def _opened(self, header: list[str]) -> IO[bytes]:
+    def _opened(self, header: list[str]) -> io.FileIO:
         if is_standard_output(self.output):
             return open(os.dup(1), "wb", buffering=0)
         if self.after is not None:
@@ -255,19 +257,11 @@ class _Predictor(NamedTuple):
         domain = {name: values.tolist() for name, values in self.model.domain(X).items()}
         molecules = getattr(self.model, "reading_", {}).get("molecules")
         training = molecules or range(1, self.model.n_graphs_ + 1)
-        least = self.model.domain_threshold_
-        reasons = [
-            ""
-            if inside
-            else f"similarity {similarity:.2f} to the nearest training molecule; 95 % of these "
-            f"have {least:.2f} or more to another"
-            for inside, similarity in zip(domain["inside"], domain["similarity"], strict=True)
-        ]
         return {
             "nearest": [training[position] for position in domain["nearest"]],
             "similarity": [f"{value:.4f}" for value in domain["similarity"]],
             "unseen": [f"{value:.4f}" for value in domain["unseen"]],
             "in_training": domain["in_training"],
             "in_domain": domain["inside"],
-            "reason": reasons,
+            "reason": domain["reason"],
         }

@@ -95,3 +95,19 @@ def balls_of(graphs, g, radius):
                 rows[centre, :count] = ball.members[:count]
             empty_ball(ball, count)
     return rows
+
+
+@entry_point
+def pairs_within(graphs, radius, most, stop):
+    """Count the pairs of vertices within a distance, -1 for any; stop above ``most``."""
+    ball = make_ball(graphs, 0, len(graphs.offsets) - 1)
+    pairs = 0
+    for g in range(len(graphs.offsets) - 1):
+        base, end = graphs.offsets[g], graphs.offsets[g + 1]
+        for centre in range(end - base):
+            if pairs > most or stop[0]:
+                return pairs
+            count = fill_ball(graphs, base, centre, radius if radius >= 0 else end - base, ball)
+            empty_ball(ball, count)
+            pairs += count
+    return pairs

@@ -90,30 +90,6 @@ def classify(order, begin, end, base, values, bits, ranked, classes):
 
 
 @entry_point
-def breadth_first_order(graphs, starts, most):
-    """Return ``most`` vertices of the batch in breadth-first order from the given starts."""
-    indptr, indices = graphs.indptr, graphs.indices
-    seen = np.zeros(len(indptr) - 1, dtype=np.bool_)
-    order = np.empty(most, dtype=np.int64)
-    head = tail = 0
-    for start in starts:
-        if tail < most and not seen[start]:
-            seen[start] = True
-            order[tail] = start
-            tail += 1
-        while head < tail:
-            v = order[head]
-            head += 1
-            for entry in range(indptr[v], indptr[v + 1]):
-                w = indices[entry]
-                if tail < most and not seen[w]:
-                    seen[w] = True
-                    order[tail] = w
-                    tail += 1
-    return order
-
-
-@entry_point
 def on_rings(graphs):
     """Return whether each vertex is in a ring: whether one of its edges is not a bridge.
 

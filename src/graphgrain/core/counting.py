@@ -13,7 +13,6 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from itertools import pairwise
-from time import process_time
 from typing import Any, ClassVar, NamedTuple, TypeVar
 
 import numpy as np
@@ -340,8 +339,7 @@ def joined(parts: Sequence[Sequence[Counts]]) -> list[Counts]:
 # 3. The tables of all threads are merged.
 #
 # Before step 2 the number of distinct features is estimated from a sample of roots and a sample of
-# twice the size, assuming growth as a power of the number of roots. :func:`estimate_large_graph`
-# estimates the whole cost before step 1 in the same way, with an approximation of the shared data.
+# twice the size, assuming growth as a power of the number of roots.
 
 
 State = TypeVar("State")
@@ -352,8 +350,6 @@ STORED_PAIRS = 1 << 20
 _SAMPLE = 32
 #: Fraction of the roots counted to check whether the features of all will fit into memory.
 _SHARE = 1 / 64
-#: Samples that take less processor time, in seconds, are enlarged to be meaningful.
-SHORT = 0.1
 #: Bytes per distinct feature: in a growing hash table, and in the result.
 TABLE_BYTES, _OUTPUT_BYTES = 120, 16
 
@@ -392,13 +388,6 @@ class RootedFeatures(ABC):
 
     def prepare(self, roots: np.ndarray, scratch: Any) -> None:  # noqa: B027
         """Compute the shared data for some roots; called concurrently by threads."""
-
-    def prepare_roughly(self, order: np.ndarray) -> float:
-        """Approximate the shared data; return the processor seconds the exact data would take.
-
-        ``order`` contains all roots in random order.
-        """
-        return 0.0
 
     @abstractmethod
     def scratch(self) -> Any:
@@ -464,22 +453,6 @@ def _counted(features: RootedFeatures, roots: np.ndarray, n_jobs: int | None) ->
     return tables
 
 
-def timed_sample(work: Callable[[np.ndarray], object], order: np.ndarray) -> tuple[float, int]:
-    """Estimate the processor seconds for all roots; also return the size of the sample.
-
-    The sample consists of the first roots of ``order`` and grows until the time is meaningful.
-    """
-    work(order[:1])  # compiles
-    roots = min(2 * _SAMPLE, len(order))
-    while True:
-        start = process_time()
-        work(order[:roots])
-        spent = process_time() - start
-        if spent >= SHORT or roots == len(order):
-            return spent / roots * len(order), roots
-        roots = min(4 * roots, len(order))
-
-
 def shuffled(size: int) -> np.ndarray:
     """Return all roots in a reproducible random order, such that any prefix is a sample."""
     return np.random.default_rng(0).permutation(size)
@@ -497,15 +470,6 @@ def _needed(distinct: np.ndarray, threads: int) -> float:
     """Return the bytes needed for these numbers of distinct features per level."""
     tables = threads * len(distinct) * distinct.max()  # tables of all levels grow together
     return float(tables * TABLE_BYTES + distinct.sum() * _OUTPUT_BYTES)
-
-
-def estimate_large_graph(features: RootedFeatures, n_jobs: int | None) -> tuple[float, float]:
-    """Estimate the processor seconds and bytes that :func:`count_large_graph` needs."""
-    order = shuffled(features.size)
-    seconds = features.prepare_roughly(order)
-    more, roots = timed_sample(lambda part: _counted(features, part, 1), order)
-    distinct = _estimated_distinct(features, order[:roots])
-    return seconds + more, _needed(distinct, thread_count(n_jobs))
 
 
 def count_large_graph(
@@ -647,6 +611,16 @@ def group_hashes(
     distinct = _group(lengths, hashes, counts, bits, ends, squares, columns)
     vocabulary, indptr = columns.codes[:distinct].copy(), columns.indptr[: distinct + 1].copy()
     return vocabulary, indptr, columns.rows, columns.values, squares
+
+
+def group_levels(levels: Sequence[Counts], n_jobs: int | None) -> Sequence[tuple[np.ndarray, ...]]:
+    """Return the result of :func:`group_hashes` for each level."""
+    parts = run(  # starting with the last level, the largest, balances the load of the threads
+        lambda level, _: group_hashes(*levels[level]),
+        [(level, level + 1) for level in reversed(range(len(levels)))],
+        n_jobs,
+    )
+    return parts[::-1]
 
 
 @entry_point

@@ -65,33 +65,33 @@ def _layer_begin(distance, end):
 
 
 @compiled
-def _add_places(graphs, base, root, rows, sums, ball, paths, ways, most):
+def _room(distance, reached):
+    """Return the largest number of continuations of the vertices of a ball at one distance."""
+    room = 1
+    end = reached
+    while end > 0:
+        begin = _layer_begin(distance, end)
+        room = max(room, (end - begin) * (distance[reached - 1] - distance[begin] + 1))
+        end = begin
+    return room
+
+
+@compiled
+def _add_places(graphs, base, root, rows, sums, ball, paths, ways):
     """Add the contribution of one root: vertex v at a position (column) is added to ``rows[v]``.
 
-    About ``most`` steps are made, starting at the ends of paths; positions without a column are
-    added to the last one. Returns the steps made, the total number of steps, and the scratch array
-    ``ways``, enlarged if necessary.
+    Returns the scratch array ``ways``, enlarged if necessary.
     """
     indptr, indices = graphs.indptr, graphs.indices
     members, distance, place = ball
     reached = fill_ball(graphs, base, root, len(place), ball)
     _count_paths(graphs, base, reached, ball, paths)
     longest = distance[reached - 1]
-    whole = done = 0.0
-    room = 1
-    end = reached
-    while end > 0:
-        begin = _layer_begin(distance, end)
-        width = longest - distance[begin] + 1
-        room = max(room, (end - begin) * width)
-        for i in range(begin, end):
-            v = base + members[i]
-            whole += (indptr[v + 1] - indptr[v] + 1.0) * width
-        end = begin
+    room = _room(distance, reached)
     if room > ways.shape[1]:
         ways = np.empty((2, room))
     end = reached
-    while end > 0 and done < most:
+    while end > 0:
         begin = _layer_begin(distance, end)
         d = distance[begin]
         left = longest - d
@@ -110,12 +110,10 @@ def _add_places(graphs, base, root, rows, sums, ball, paths, ways, most):
                         own[first + 1 + length] += after[at + length]
             for length in range(left + 1):
                 j = d + length
-                column = min(j * (j + 1) // 2 + d, sums.shape[1] - 1)
-                sums[rows[v], column] += paths[i] * own[first + length]
-            done += (indptr[base + v + 1] - indptr[base + v] + 1.0) * (left + 1)
+                sums[rows[v], j * (j + 1) // 2 + d] += paths[i] * own[first + length]
         end = begin
     empty_ball(ball, reached)
-    return done, whole, ways
+    return ways
 
 
 @compiled
@@ -130,7 +128,7 @@ def _add_all_places(graphs, g, rows, n_rows, stop):
     for root in range(n):
         if stop[0]:
             break
-        _, _, ways = _add_places(graphs, base, root, rows, sums, ball, paths, ways, np.inf)
+        ways = _add_places(graphs, base, root, rows, sums, ball, paths, ways)
     return sums
 
 
@@ -147,7 +145,7 @@ def hop_matrices(graphs: Graphs, g: int) -> np.ndarray:
     """
     n = int(graphs.offsets[g + 1] - graphs.offsets[g])
     if n > _FEW:
-        _, longest, _ = sample_places(graphs, g, np.arange(_FEW // 4), 0, 1)
+        longest, _ = long_path(graphs, g, np.arange(_FEW // 4))
         require_memory(
             8.0 * n * (longest + 1) * (longest + 2) / 2,
             f"The places of {n:,} vertices on shortest paths of up to {longest:,} edges",
@@ -157,29 +155,24 @@ def hop_matrices(graphs: Graphs, g: int) -> np.ndarray:
 
 
 @entry_point
-def sample_places(graphs, g, roots, most, columns, stop):
-    """Make about ``most`` steps of counting for each of some roots of graph g.
+def long_path(graphs, g, roots, stop):
+    """Return the length of a long shortest path of graph g, and the room for continuations.
 
-    Returns the fraction of their steps that were made, the length of a long shortest path, and the
-    size of the scratch array. The path leads from a vertex furthest from the roots to the vertex
-    furthest from there; it is the longest one in trees, and often in other graphs.
+    The path leads from a vertex furthest from some roots to the vertex furthest from there; it is
+    the longest one in trees, and often in other graphs.
     """
     base = graphs.offsets[g]
-    n = graphs.offsets[g + 1] - base
-    ball, paths = make_ball(graphs, g, g + 1), np.empty(n)
-    rows = np.zeros(n, dtype=np.int64)
-    sums = np.zeros((1, columns))
-    ways = np.empty((2, 1))
-    done = whole = 0.0
+    ball = make_ball(graphs, g, g + 1)
+    room = 1
     for root in roots:
         if stop[0]:
             break
-        own, all_own, ways = _add_places(graphs, base, root, rows, sums, ball, paths, ways, most)
-        done += own
-        whole += all_own
+        reached = fill_ball(graphs, base, root, len(ball.place), ball)
+        room = max(room, _room(ball.distance, reached))
+        empty_ball(ball, reached)
     _, end = _furthest(graphs, base, roots, ball, stop)
     longest, _ = _furthest(graphs, base, np.array([end]), ball, stop)
-    return done / max(whole, 1.0), longest, ways.shape[1]
+    return longest, room
 
 
 @entry_point

@@ -19,9 +19,8 @@ import numpy as np
 
 from .balls import empty_ball, fill_ball, make_ball
 from .compiling import compiled
-from .counting import RootedFeatures, Tables, count_into, timed_sample
+from .counting import RootedFeatures, Tables, count_into
 from .hashing import BASE, GOLDEN, mix
-from .refinement import refine
 from .structures import Graphs
 from .threads import call, entry_point
 
@@ -48,18 +47,14 @@ def _distances_within(graphs, base, members, count, place, source, distance, que
 
 
 @compiled
-def neighbourhood_hash(graphs, edges, base, root, radius, scratch, most, stop):
-    """Return the hash of the neighbourhood of one root, and its number of vertices.
-
-    Only the first ``most`` vertices are described: all of them for the hash, fewer to measure the
-    time.
-    """
+def neighbourhood_hash(graphs, edges, base, root, radius, scratch, stop):
+    """Return the hash of the neighbourhood of one root."""
     indptr, indices = graphs.indptr, graphs.indices
     ball, codes, distance, queue = scratch
     place, from_root, members = ball.place, ball.distance, ball.members
     count = fill_ball(graphs, base, root, radius, ball)
     total = np.uint64(0)
-    for i in range(min(count, most)):
+    for i in range(count):
         if stop[0]:
             break
         _distances_within(graphs, base, members, count, place, i, distance, queue)
@@ -69,17 +64,17 @@ def neighbourhood_hash(graphs, edges, base, root, radius, scratch, most, stop):
             code += mix(label + np.uint64(distance[j] + 1) * BASE)
         codes[i] = mix(code)
         total += codes[i]
-    for i in range(min(count, most)):
+    for i in range(count):
         v = base + members[i]
         for entry in range(indptr[v], indptr[v + 1]):
             j = place[indices[entry] - base]
-            if i < j < most:
+            if i < j:
                 code = mix(codes[i]) + mix(codes[j])
                 if edges:
                     code += mix(graphs.edge_hashes[graphs.edge_labels[entry]] + GOLDEN)
                 total += mix(code)
     empty_ball(ball, count)
-    return mix(total), count
+    return mix(total)
 
 
 @compiled
@@ -104,8 +99,8 @@ def neighbourhood_hashes(graphs, edges, radius, begin, end, stop):
             if stop[0]:
                 return hashes
             for r in range(radius + 1):
-                hashes[r, base + root - first], _ = neighbourhood_hash(
-                    graphs, edges, base, root, r, scratch, size, stop
+                hashes[r, base + root - first] = neighbourhood_hash(
+                    graphs, edges, base, root, r, scratch, stop
                 )
     return hashes
 
@@ -147,34 +142,20 @@ def near_pairs(graphs, furthest, begin, end):
 # The pairs of neighbourhoods of one large graph, root by root.
 #
 # 1. The neighbourhoods of all vertices are hashed, for each radius. The cost is quadratic in their
-#    sizes, because distances between all vertices of a neighbourhood are needed. For cost
-#    estimates, some vertices of some neighbourhoods are described, and colours of colour
-#    refinement are used as hashes.
+#    sizes, because distances between all vertices of a neighbourhood are needed.
 # 2. Each root is paired with the vertices around it that do not have a smaller number.
 
 
-#: Number of vertices of a neighbourhood described to measure the speed.
-_SOME = 16
-
-
 @entry_point
-def _hash_neighbourhoods(graphs, edges, g, roots, most, scratch, hashes, stop):
-    """Hash the neighbourhoods of some roots; return the fraction of the work done.
-
-    It is less than 1 if a neighbourhood has more than ``most`` vertices, of which the rest is
-    skipped.
-    """
-    done = whole = 0.0
+def _hash_neighbourhoods(graphs, edges, g, roots, scratch, hashes, stop):
+    """Hash the neighbourhoods of some roots."""
     for root in roots:
         for radius in range(len(hashes)):
             if stop[0]:
-                return 1.0
-            hashes[radius, root], count = neighbourhood_hash(
-                graphs, edges, graphs.offsets[g], root, radius, scratch, most, stop
+                return
+            hashes[radius, root] = neighbourhood_hash(
+                graphs, edges, graphs.offsets[g], root, radius, scratch, stop
             )
-            done += min(count, most) * count
-            whole += count * count
-    return done / whole
 
 
 @entry_point
@@ -223,20 +204,7 @@ class NeighbourhoodRoots(RootedFeatures):
         return call(make_neighbourhood, self.graphs, self.g, self.g + 1)
 
     def prepare(self, roots: np.ndarray, scratch: Any) -> None:
-        self._describe(roots, scratch, self.size)
-
-    def _describe(self, roots: np.ndarray, scratch: Any, most: int) -> float:
-        return _hash_neighbourhoods(
-            self.graphs, self.edges, self.g, roots, most, scratch, self.hashes
-        )
-
-    def prepare_roughly(self, order: np.ndarray) -> float:
-        scratch, parts = self.scratch(), []
-        seconds, _ = timed_sample(
-            lambda roots: parts.append(self._describe(roots, scratch, _SOME)), order
-        )
-        self.hashes[:] = refine(self.graphs, self.edges, len(self.hashes) - 1, self.g, self.g + 1)
-        return seconds / parts[-1]
+        _hash_neighbourhoods(self.graphs, self.edges, self.g, roots, scratch, self.hashes)
 
     def add(self, roots: np.ndarray, scratch: Any, tables: Tables) -> Tables:
         return _count_roots(self.graphs, self.furthest, self.g, roots, scratch, self.hashes, tables)

@@ -28,11 +28,9 @@ from .counting import (
     count_into,
     joined,
     make_slots,
-    timed_sample,
 )
 from .hashing import BASE, GOLDEN, mix, mix_array, position_weights
 from .memory import require_memory
-from .refinement import refine
 from .structures import Graphs
 from .threads import call, entry_point, stop_flag
 
@@ -616,9 +614,7 @@ def trace_patterns(graphs, classes, options, work, g):
 # The Tree++ patterns of one large graph, root by root.
 #
 # 1. The graph is renumbered once and shared by all threads.
-# 2. Trees: a search to ``tree_depth`` from every root. For cost estimates, colours of colour
-#    refinement are used instead: they are fast to compute, and vertices of different colours
-#    nearly always have different trees.
+# 2. Trees: a search to ``tree_depth`` from every root.
 # 3. Patterns: a search to ``path_depth`` from every root, given the hashes of all trees.
 
 
@@ -674,16 +670,6 @@ class PatternRoots(RootedFeatures):
     def prepare(self, roots: np.ndarray, scratch: Work) -> None:
         _tree_hashes(self.graphs.edge_hashes, self.options, roots, scratch)
 
-    def prepare_roughly(self, order: np.ndarray) -> float:
-        scratch = self.scratch()
-        seconds, roots = timed_sample(lambda part: self.prepare(part, scratch), order)
-        colours = refine(
-            self.graphs, self.options.edges, self.options.tree_depth, self.g, self.g + 1
-        )
-        for level, colour in enumerate(colours[:, self.graph.vertex]):
-            _spread_trees(self.graph.trees[:, level], colour, order[:roots])
-        return seconds
-
     def add(self, roots: np.ndarray, scratch: Work, tables: Tables) -> Tables:
         return _count_roots(self.graphs.edge_hashes, self.options, roots, scratch, tables)
 
@@ -691,14 +677,6 @@ class PatternRoots(RootedFeatures):
         hashes, counts = super().read(tables, level)
         salt = mix_array(np.array([level + 1], dtype=np.uint64) * GOLDEN)  # level_salt(level)
         return mix_array(hashes + salt), counts
-
-
-def _spread_trees(trees: np.ndarray, colours: np.ndarray, roots: np.ndarray) -> None:
-    """Assign to each vertex the tree of a sampled root of its colour, or else its colour."""
-    known, first = np.unique(colours[roots], return_index=True)
-    place = np.minimum(np.searchsorted(known, colours), len(known) - 1)
-    of_roots = trees[roots[first]]
-    trees[:] = np.where(known[place] == colours, of_roots[place], colours)
 
 
 # --------------------------------------------------------------------

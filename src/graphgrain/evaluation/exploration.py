@@ -30,10 +30,8 @@ from ..graphs.drawing.layout import shared_part, smiles_of
 from ..graphs.drawing.molecule import read_molecule
 from ..graphs.drawing.picture import MOST_VERTICES, outline
 from ..graphs.files.molecules import missing_values
-from ..kernels.registry import KERNELS
 from ..kernels.tree_plus_plus import TreePlusPlus
 from ..learning.classifier import GraphClassifier
-from ..learning.folds import random_folds, stratified_folds, train_and_test
 from ..learning.inputs import are_classes
 from ..learning.regressor import GraphRegressor
 
@@ -41,109 +39,12 @@ from ..learning.regressor import GraphRegressor
 MOST_GRAPHS = 1000
 #: Nominal coverage of prediction intervals.
 COVERAGE = 0.9
-#: Approximate maximum number of rows of the displayed matrix; larger ones are averaged.
-MOST_ROWS = 180
-
-
-@dataclass(frozen=True)
-class DrawnGraphs:
-    """The graphs of a data set shown in maps: all of them or a sample."""
-
-    name: str
-    graphs: GraphBatch
-    total: int  # number of graphs in the data set
-    classes: list[str]
-    codes: np.ndarray  # class of each graph as index into ``classes``
-    names: list[str]
-
-    def __len__(self) -> int:
-        return len(self.codes)
-
-    @property
-    def counts(self) -> np.ndarray:
-        """Number of graphs per class."""
-        return np.bincount(self.codes, minlength=len(self.classes))
-
-
-def drawn_graphs(
-    name: str, graphs: GraphBatch, classes: list[str], codes: Any, names: Any = None
-) -> DrawnGraphs:
-    """Select the graphs shown in maps; without names they are numbered from 1."""
-    codes = np.asarray(codes)
-    chosen = sample(codes, MOST_GRAPHS)
-    shown = [graph_name(number, names) for number in chosen.tolist()]
-    return DrawnGraphs(name, graphs[chosen], len(codes), list(classes), codes[chosen], shown)
 
 
 def graph_name(number: int, names: Any = None) -> str:
     """Return the name of a graph, or its 1-based number in the data set if it has none."""
     name = "" if names is None else str(names[number])
     return name or f"graph {number + 1}"
-
-
-@dataclass(frozen=True)
-class KernelMap:
-    """Map and matrix of one kernel on one data set."""
-
-    drawn: DrawnGraphs
-    kernel: str
-    variant: str
-    parameters: dict[str, Any]
-    points: np.ndarray  # of shape (graphs, 2): kernel PCA
-    explained: np.ndarray  # fraction of the variance along each axis
-    #: Kernel matrix sorted by class, then by the first axis of the map; averaged over blocks.
-    matrix: np.ndarray
-    blocks: list[int]  # number of rows per class
-
-    @property
-    def averaged(self) -> bool:
-        """True if rows of the matrix are averages over several graphs."""
-        return len(self.matrix) < len(self.drawn)
-
-    @property
-    def all_alike(self) -> bool:
-        """True if the kernel does not distinguish any two graphs."""
-        return not self.explained.any()
-
-    @property
-    def scale(self) -> tuple[float, float]:
-        """Range of the colour scale: 1 % to 99 % quantile of the off-diagonal entries."""
-        rows = len(self.matrix)
-        if rows < 2:
-            return 0.0, 1.0
-        values = self.matrix[~np.eye(rows, dtype=bool)]
-        low, high = np.quantile(values, [0.01, 0.99])
-        return (float(low), float(high)) if high - low > 1e-9 else (float(low) - 0.5, low + 0.5)
-
-
-def kernel_map(
-    drawn: DrawnGraphs,
-    kernel: str = "tree++",
-    parameters: dict[str, Any] | None = None,
-    variant: str = "",
-    n_jobs: int | None = None,
-) -> KernelMap:
-    """Compute the map and the matrix of a kernel on (a sample of) a data set.
-
-    ``variant`` is shown in titles, for kernels that differ from their usual form.
-
-    Examples
-    --------
-    >>> import graphgrain as gg
-    >>> from graphgrain.evaluation.exploration import drawn_graphs, kernel_map
-    >>> graphs = gg.as_graphs([([(0, 1)], list(pair)) for pair in ("CC", "CO", "OO")])
-    >>> seen = kernel_map(drawn_graphs("toy", graphs, ["a", "b"], [0, 1, 0]))
-    >>> seen.points.shape, seen.blocks, seen.drawn.names
-    ((3, 2), [2, 1], ['graph 1', 'graph 2', 'graph 3'])
-    """
-    parameters = dict(parameters or {})
-    K = KERNELS[kernel].kernel(**parameters, n_jobs=n_jobs).fit_transform(drawn.graphs)
-    points, explained = kernel_pca(K)
-    order = np.lexsort((points[:, 0], drawn.codes))
-    blocks = _blocks(drawn.counts)
-    matrix = block_means(K[np.ix_(order, order)], blocks)
-    rows = [len(block) for block in blocks]
-    return KernelMap(drawn, kernel, variant, parameters, points, explained, matrix, rows)
 
 
 def sample(codes: np.ndarray, most: int, least: int = 1) -> np.ndarray:
@@ -189,36 +90,6 @@ def kernel_pca(K: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return points, explained
 
 
-def _blocks(counts: np.ndarray) -> list[np.ndarray]:
-    """Return, for each class, the number of graphs averaged in each row of the matrix."""
-    blocks = []
-    for count in counts.tolist():
-        rows = count
-        if counts.sum() > MOST_ROWS and count:
-            rows = max(1, round(MOST_ROWS * count / counts.sum()))
-        edges = np.linspace(0, count, min(rows, count) + 1).round().astype(int)
-        blocks.append(np.diff(edges))
-    return blocks
-
-
-def block_means(K: np.ndarray, blocks: list[np.ndarray]) -> np.ndarray:
-    """Return the mean of each block of a matrix.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from graphgrain.evaluation.exploration import block_means
-    >>> block_means(np.arange(9.0).reshape(3, 3), [np.array([2]), np.array([1])])
-    array([[2. , 3.5],
-           [6.5, 8. ]])
-    """
-    sizes = np.concatenate(blocks)
-    starts = np.concatenate([[0], np.cumsum(sizes)[:-1]])
-    sums = np.add.reduceat(np.add.reduceat(K, starts, axis=0), starts, axis=1)
-    return sums / np.outer(sizes, sizes)
-
-
-_FOLDS = 5
 _NEIGHBOURS = 4
 #: Number of patterns shown for the prediction, and number shown against it.
 _PATTERNS = 3
@@ -249,6 +120,7 @@ class Seen:
     decision: float = 0.0
     right: bool | None = None
     unknown: float = 0.0
+    in_training: bool = False
     probability: float | None = None  # of the predicted class
     interval: tuple[float, float] | None = None  # prediction interval, for regression
     #: Contribution of each vertex to the uncertainty, in percent of the largest.
@@ -272,8 +144,7 @@ class Exploration:
     classes: list[str]  # empty for regression
     points: list[list[float]]  # coordinates on the map
     graphs: list[Seen]
-    score: float | None  # accuracy or R2 of the predictions; None without targets
-    folds: int
+    score: float | None  # accuracy or R2 of held-out predictions; None without targets
 
 
 def explore(
@@ -297,7 +168,7 @@ def explore(
             Seen(_name(graph, number, names), drawing=drawing_of(graph), neighbours=own)
             for graph, number, own in zip(batch, chosen.tolist(), near, strict=True)
         ]
-        return Exploration(name, len(graphs), [], points, seen, None, 0)
+        return Exploration(name, len(graphs), [], points, seen, None)
     y = np.asarray(y)
     classification = are_classes(y)
     labels, codes = np.unique(y, return_inverse=True) if classification else (y[:0], y)
@@ -308,23 +179,15 @@ def explore(
         )
     chosen = sample(codes if classification else np.zeros(len(y), dtype=np.int64), most, least=2)
     batch, targets = graphs[chosen], y[chosen]
-    folds = _FOLDS
-    if classification:
-        sizes = np.bincount(codes[chosen])
-        folds = min(folds, int(sizes.min()))
-        if folds < 2:
-            raise InvalidParameterError(
-                "explore needs at least two graphs of every class; "
-                f"{str(labels[sizes.argmin()])!r} has one. Leave that class out."
-            )
-    answered = _out_of_fold(batch, targets, classification, folds, n_jobs)
+    model = usual_model(targets, n_jobs).fit(batch, targets)
+    answered = _answers(model, batch, held_out=True)
     points, near = _map(batch, n_jobs)
     seen = [
         _seen(_name(batch[place], number, names), answered[place], targets[place], near[place])
         for place, number in enumerate(chosen.tolist())
     ]
     score = _score(answered, targets, classification)
-    return Exploration(name, len(graphs), list(map(str, labels)), points, seen, score, folds)
+    return Exploration(name, len(graphs), list(map(str, labels)), points, seen, score)
 
 
 def usual_model(y: np.ndarray, n_jobs: int | None = None) -> GraphClassifier | GraphRegressor:
@@ -422,20 +285,24 @@ class _Answer:
         return self.probability is not None
 
 
-def _answers(model: Any, graphs: Any) -> list[_Answer]:
-    whys = explain(model, graphs)
+def _answers(model: Any, graphs: Any, held_out: bool = False) -> list[_Answer]:
+    """Predict and explain graphs; with ``held_out`` by the models without each of them."""
     graphs = model.count(graphs)
+    whys = explain(model, graphs, held_out=held_out)
     doubts = [each.vertices for each in explain(model, graphs, of="uncertainty")]
+    intervals: list[Any] = [None] * len(whys)
     if is_classifier(model):
-        sure = model.predict_proba(graphs).max(axis=1).tolist()
+        shares = model.held_out_ if held_out else model.predict_proba(graphs)
+        sure = shares.max(axis=1).tolist()
         said: list[Any] = [why.prediction for why in whys]
-        intervals: list[Any] = [None] * len(whys)
     else:
-        sure, intervals = [None] * len(whys), [None] * len(whys)
-        said = np.asarray(model.predict(graphs)).reshape(len(whys), -1)[:, 0].tolist()
+        sure = [None] * len(whys)
+        fitted = np.asarray(model.predict(graphs)).reshape(len(whys), -1)[:, 0]
+        values = model.held_out_.reshape(len(whys), -1)[:, 0] if held_out else fitted
+        said = values.tolist()
         if model.n_graphs_ >= COVERAGE / (1 - COVERAGE):
             bounds = [
-                np.asarray(part).reshape(len(whys), -1)[:, 0].tolist()
+                (values + np.asarray(part).reshape(len(whys), -1)[:, 0] - fitted).tolist()
                 for part in model.predict_interval(graphs, COVERAGE)
             ]
             intervals = list(zip(*bounds, strict=True))
@@ -475,32 +342,6 @@ def _plain_target(truth: Any, classification: bool) -> Any:
             f"The model predicts numbers, but a target is {str(truth)!r}. Choose another column of "
             "targets, or none."
         ) from None
-
-
-def _out_of_fold(
-    batch: GraphBatch, y: np.ndarray, classification: bool, folds: int, n_jobs: int | None
-) -> list[_Answer]:
-    """Predict each graph with a model that was not fitted to it."""
-    rng = np.random.default_rng(0)
-    parts = (
-        stratified_folds(np.unique(y, return_inverse=True)[1], folds, rng)
-        if classification
-        else random_folds(len(batch), folds, rng)
-    )
-    found: list[Any] = [None] * len(batch)
-    for fold in range(folds):
-        train, test = train_and_test(parts, fold)
-        model = usual_model(y, n_jobs)
-        if len(train) < model.cv:
-            raise InvalidParameterError(
-                "explore predicts each graph by a model of the others, which needs at least "
-                f"{model.cv} graphs; {len(batch)} graphs in {folds} folds leave {len(train)}. Add "
-                "graphs, or leave out the target."
-            )
-        model.fit(batch[train], y[train])
-        for place, said in zip(test.tolist(), _answers(model, batch[test]), strict=True):
-            found[place] = said
-    return found
 
 
 def _score(answered: list[_Answer], y: np.ndarray, classification: bool) -> float:
@@ -553,6 +394,7 @@ def _seen(name: str, said: _Answer, truth: Any, neighbours: list[Neighbour]) -> 
         decision=round(sign * why.decision, 6),
         right=bool(why.prediction == truth) if classification and truth is not None else None,
         unknown=round(why.unknown, 4),
+        in_training=why.in_training,
         probability=None if said.probability is None else round(said.probability, 4),
         interval=said.interval and (_short(said.interval[0]), _short(said.interval[1])),
         doubts=_per_cents(said.doubts),

@@ -1,26 +1,24 @@
-"""Splits into training and test set other than folds: random, by scaffold, or by a column.
+"""Splits into training and test graphs: folds, groups, scaffolds, time, or a column.
 
 In a scaffold split, no training molecule has the ring system of a test molecule. It estimates the
-performance of a model on new chemistry.
+performance of a model on new chemistry. All splits depend on the seed alone, not on the version of
+a library.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from ..errors import InvalidParameterError, needed
+from ..graphs.batch import GraphBatch
+from ..graphs.isomorphism import duplicates
+from ..learning.folds import random_folds, stratified_folds
 
-if TYPE_CHECKING:
-    from .labelled_graphs import LabelledGraphs
-
-#: Cross-validation and the named splits.
-FOLDS = "folds"
-NAMED = (FOLDS, "random", "scaffold", "random-scaffold")
-#: Splits that depend on the seed.
-DRAWN = (FOLDS, "random", "random-scaffold")
+#: Splits by name, with one test part of a tenth of the graphs; the first two depend on the seed.
+NAMED = ("random", "random-scaffold", "scaffold", "time")
 #: Usual fractions of the training, validation and test set.
 SHARES = (0.8, 0.1, 0.1)
 
@@ -119,46 +117,149 @@ def split_groups(
     return np.array(train, dtype=int), np.array(validation, dtype=int), np.array(test, dtype=int)
 
 
-def parts_of(data: LabelledGraphs, split: str, seed: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return the positions of training and test graphs.
+def without_duplicates(graphs: GraphBatch, y: np.ndarray) -> np.ndarray:
+    """Return the positions of one graph of each set of isomorphic graphs.
 
-    ``"random"``, ``"scaffold"`` and ``"random-scaffold"`` use 80 % for training and the last 10 %
-    for testing, as is common. The 10 % between them, usually the validation set, are not used,
-    because all tuning is done on the training graphs. Any other ``split`` is a column of the file
-    that contains the words train and test.
+    It is the first graph of the most frequent target of the set.
     """
-    if split == "random":
-        order = np.random.default_rng(seed).permutation(len(data))
-        first, second = (np.cumsum(SHARES)[:2] * len(order)).astype(int)
-        return np.sort(order[:first]), np.sort(order[second:])
-    if split in NAMED:
-        if data.smiles is None:
-            raise InvalidParameterError(
-                f"A split by scaffold needs molecules with their SMILES; {data.name} has none. "
-                "Files of molecules with a column of SMILES, and drugs, have them; random works "
-                "for all graphs."
-            )
-        drawn = seed if split == "random-scaffold" else None
-        train, _, test = scaffold_split(data.smiles, random_state=drawn)
-        if not len(train) or not len(test):
-            raise InvalidParameterError(
-                f"A split by scaffold needs different scaffolds; those of {data.name} leave "
-                f"{len(train)} for training and {len(test)} for testing. random works for all "
-                "graphs."
-            )
-        return np.sort(train), np.sort(test)
-    columns = data.columns or {}
-    if split not in columns:
-        known = f" The columns of {data.name} are {', '.join(columns)}." if columns else ""
+    kept = np.ones(len(graphs), dtype=bool)
+    codes = np.unique(y, return_inverse=True)[1]
+    for group in duplicates(graphs, attributes=False):
+        members = np.array(group)
+        majority = np.bincount(codes[members]).argmax()
+        kept[members] = False
+        kept[members[codes[members] == majority][0]] = True
+    return np.flatnonzero(kept)
+
+
+class Fold(NamedTuple):
+    """Positions of training and test graphs of one fold."""
+
+    repetition: int
+    fold: int
+    train: np.ndarray
+    test: np.ndarray
+
+
+def deal_folds(
+    cv: Any,
+    y: np.ndarray,
+    *,
+    classes: bool,
+    groups: Any = None,
+    times: Any = None,
+    molecules: Sequence[Any] | None = None,
+    repeats: int = 1,
+    random_state: int = 0,
+) -> list[Fold]:
+    """Return all test folds of all repetitions; see :func:`graphgrain.evaluate` for ``cv``.
+
+    >>> folds = deal_folds(2, np.array([0, 0, 1, 1]), classes=True)
+    >>> [sorted(fold.test.tolist()) for fold in folds]
+    [[1, 2], [0, 3]]
+    """
+    result = []
+    for repetition in range(repeats):
+        seed = random_state + repetition
+        if isinstance(cv, str):
+            splits = [_named_split(cv, len(y), seed, molecules, times)]
+        elif isinstance(cv, int | np.integer):
+            rng = np.random.default_rng([random_state, repetition])
+            splits = _dealt(int(cv), y, classes, groups, rng)
+        elif hasattr(cv, "split"):
+            splits = list(cv.split(np.zeros(len(y)), y, groups))
+        elif isinstance(cv, list) and cv and isinstance(cv[0], tuple):
+            splits = cv
+        else:
+            splits = _by_column(np.asarray(cv), len(y))
+        for fold, (train, test) in enumerate(splits):
+            train, test = np.sort(np.asarray(train)), np.sort(np.asarray(test))
+            if not len(train) or not len(test) or np.intersect1d(train, test).size:
+                raise InvalidParameterError(
+                    "Each fold must have training and test graphs, and none in both; fold "
+                    f"{fold} of {cv!r} has {len(train)} and {len(test)}, "
+                    f"{np.intersect1d(train, test).size} of them in both."
+                )
+            result.append(Fold(repetition, fold, train, test))
+    return result
+
+
+Split = tuple[np.ndarray, np.ndarray]
+
+
+def _dealt(
+    folds: int, y: np.ndarray, classes: bool, groups: Any, rng: np.random.Generator
+) -> list[Split]:
+    """Deal graphs, or whole groups of them, into folds; stratified if there are classes."""
+    units = np.arange(len(y)) if groups is None else np.unique(groups, return_inverse=True)[1]
+    if len(units) != len(y):
         raise InvalidParameterError(
-            f"split must be {', '.join(NAMED)}, or a column of the file with train and test; got "
-            f"{split!r}.{known}"
+            f"groups must have one entry for each of the {len(y)} graphs; got {len(units)}."
         )
-    words = np.asarray(columns[split])
-    train, test = np.flatnonzero(words == "train"), np.flatnonzero(words == "test")
+    count = int(units.max(initial=-1)) + 1
+    if not 2 <= folds <= count:
+        raise InvalidParameterError(
+            f"The number of folds must be from 2 to the number of graphs or groups, {count}; got "
+            f"{folds}."
+        )
+    if groups is None and classes:
+        dealt = stratified_folds(np.unique(y, return_inverse=True)[1], folds, rng)
+    else:
+        dealt = random_folds(count, folds, rng)
+    tests = [np.flatnonzero(np.isin(units, members)) for members in dealt]
+    return [(np.setdiff1d(np.arange(len(y)), test), test) for test in tests]
+
+
+def _named_split(
+    name: str, graphs: int, seed: int, molecules: Sequence[Any] | None, times: Any
+) -> Split:
+    """Split 80 to 10 to 10; the part between training and test is not used."""
+    if name not in NAMED:
+        raise InvalidParameterError(
+            f"A split is a number of folds, one of {', '.join(NAMED)}, a splitter of scikit-learn "
+            f"or a column; got {name!r}."
+        )
+    if name == "time":
+        if times is None:
+            raise InvalidParameterError(
+                "A split by time needs the time of each graph (times=, or --time COLUMN): the "
+                "last tenth is tested."
+            )
+        order = np.argsort(np.asarray(times), kind="stable")
+        return order[: -max(1, graphs // 10)], order[-max(1, graphs // 10) :]
+    if name == "random":
+        order = np.random.default_rng(seed).permutation(graphs)
+        first, second = (np.cumsum(SHARES)[:2] * graphs).astype(int)
+        return order[:first], order[second:]
+    if molecules is None:
+        raise InvalidParameterError(
+            "A split by scaffold needs molecules as SMILES or RDKit molecules; these graphs have "
+            "none. A random split works for all graphs."
+        )
+    train, _, test = scaffold_split(
+        molecules, random_state=seed if name == "random-scaffold" else None
+    )
     if not len(train) or not len(test):
         raise InvalidParameterError(
-            f"The column {split!r} must say train or test for molecules; it has "
-            f"{', '.join(sorted({str(word) for word in words})[:5])}."
+            f"A split by scaffold needs different scaffolds; these leave {len(train)} molecules "
+            f"for training and {len(test)} for testing. A random split works for all graphs."
         )
     return train, test
+
+
+def _by_column(column: np.ndarray, graphs: int) -> list[Split]:
+    """Return one split of a column that says train and test, else one fold for each value."""
+    if column.shape != (graphs,):
+        raise InvalidParameterError(
+            f"A column of folds has one entry for each of the {graphs} graphs; its shape is "
+            f"{column.shape}."
+        )
+    values = np.unique(column)
+    if column.dtype.kind in "OUST" and {"train", "test"} <= set(values.tolist()):
+        return [(np.flatnonzero(column == "train"), np.flatnonzero(column == "test"))]
+    if not 2 <= len(values) <= max(2, graphs // 2):
+        raise InvalidParameterError(
+            "A column of folds says train and test, or has the number of a fold for each graph; "
+            f"it has {len(values)} values, {', '.join(map(repr, values.tolist()[:3]))}, ..."
+        )
+    return [(np.flatnonzero(column != value), np.flatnonzero(column == value)) for value in values]

@@ -16,11 +16,9 @@ from ..graphs.drawing.picture import Pictured, card, picture, picture_or_reason
 from ..graphs.drawing.shapes import Picture
 from ..kernels.bases.feature_kernel import FeatureKernel, check_explicit
 from ..kernels.bases.graph_kernel import GraphKernel
-from ..kernels.features import Features, Occurrences
-from ..learning.machine import FittedTerm
+from ..kernels.features import Counts, Features, Occurrences, by_pattern
 from .explainer import Found, shared_values
 from .explanation import FoundLevel
-from .models import kernel_term
 from .sharing import check_share
 
 #: Number of patterns shown in a notebook.
@@ -228,15 +226,11 @@ def compare(kernel: GraphKernel, a: Any, b: Any, *, share: str = "tree") -> Comp
     fitted = explicit if hasattr(kernel, "n_graphs_") else clone(explicit).fit(graphs)
     each = zip((graphs[0], graphs[1]), fitted.locate_each(graphs), strict=True)
     found = [Found.of(fitted, graph, located) for graph, located in each]
-    term, once = kernel_term(fitted, fitted.similarity), np.ones((1, 1))
-    similar = [FittedTerm(term, Features(own.counted)) for own in found]
+    similarity, added = _contributions(fitted, [own.counted for own in found])
     sides = [
-        own.levels([other.contributions(own.counted, once)], 1.0, [])
-        for own, other in zip(found, reversed(similar), strict=True)
+        own.levels(parts, [part != 0 for part in parts])
+        for own, parts in zip(found, added, strict=True)
     ]
-    similarity = float(sum(level.contributions.sum() for level in sides[0]))
-    if not any(len(level.contributions) for level in sides[0]):
-        similarity = float(similar[1].without_patterns(once)[0])
     shared = [shared_values(own.seen, side, share) for own, side in zip(found, sides, strict=True)]
     return Comparison(
         similarity,
@@ -246,6 +240,36 @@ def compare(kernel: GraphKernel, a: Any, b: Any, *, share: str = "tree") -> Comp
         fitted,
         [_compared(*levels) for levels in zip(*sides, strict=True)],
     )
+
+
+def _contributions(
+    kernel: FeatureKernel, counts: list[list[Counts]]
+) -> tuple[float, list[list[np.ndarray]]]:
+    """Return the similarity of two graphs, and what each pattern of each graph adds to it."""
+    rows = [
+        Features(own, whole=False).mapped(kernel.counts).scaled(kernel.level_scales)
+        for own in counts
+    ]
+    [[similarity]] = rows[0].similarities(kernel.similarity, rows[1])
+    overlaps = []
+    for first, second in zip(rows[0].levels, rows[1].levels, strict=True):
+        _, left, right = np.intersect1d(
+            first.hashes, second.hashes, assume_unique=True, return_indices=True
+        )
+        both = np.minimum if kernel.similarity == "minmax" else np.multiply
+        common = both(first.counts[left], second.counts[right]).astype(np.float64)
+        overlaps.append((common, left, right))
+    total = sum(float(common.sum()) for common, *_ in overlaps)
+    factor = similarity / total if total else 0.0
+    added: list[list[np.ndarray]] = []
+    for side in (0, 1):
+        parts = []
+        for level, (common, *places) in zip(rows[side].levels, overlaps, strict=True):
+            part = np.zeros(len(level.hashes))
+            part[places[side]] = factor * common
+            parts.append(part)
+        added.append(by_pattern(parts, counts[side], kernel.counts))
+    return float(similarity), added
 
 
 def _compared(first: FoundLevel, second: FoundLevel) -> ComparedLevel:

@@ -1,32 +1,29 @@
 """Explain the decisions of a model.
 
-1. Express the model as weights on patterns (``models.linear_form``).
-2. Locate the patterns of each graph, once for all kernels that share them, with the deepest one.
-3. Multiply the weights by the (mapped) pattern counts to get contributions.
+1. Express the model as sums over patterns (``models``).
+2. Locate the patterns of each graph, once for all terms that share them, with the deepest one.
+3. Ask the model for the contribution of each pattern.
 4. Divide each contribution among the occurrences of its pattern, and these among vertices and
    edges (``sharing``).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from copy import copy
 from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.base import is_classifier
-from sklearn.utils.validation import check_is_fitted
 
 from ..core.threads import call
-from ..errors import InvalidGraphError, InvalidParameterError
+from ..errors import InvalidParameterError
 from ..graphs.batch import GraphBatch
 from ..kernels.bases.feature_kernel import FeatureKernel
 from ..kernels.features import Counts, Occurrences, Tally
-from ..learning.estimator import GraphEstimator
-from ..learning.machine import by_source
-from ..parameters import JOBS, check_value
+from ..parameters import JOBS, OneOf, check_value
 from .explanation import Explanation, FoundLevel
-from .models import LinearForm, check_linear, linear_form
+from .models import Decisions, Part, decisions, uncertainties
 from .sharing import check_share, edges_as_in, share_occurrences
 
 
@@ -37,6 +34,7 @@ def explain(
     target: Any = None,
     of: str = "decision",
     share: str | None = None,
+    held_out: bool = False,
     n_jobs: int | None = None,
 ) -> list[Explanation]:
     """Explain a model's decisions as exact sums over patterns, vertices and edges.
@@ -45,11 +43,9 @@ def explain(
     ----------
     model : fitted model
         A :class:`GraphClassifier` or :class:`GraphRegressor`;
-        or a scikit-learn pipeline of a kernel with explicit features and a linear model
-        (``LogisticRegression``, ``LinearSVC``, ``Ridge``, ...), optionally with views before the
-        kernel and scalers, normalisers, selectors, ``PCA`` or ``TruncatedSVD`` after it; or a
-        pipeline of a kernel with ``output="gram"`` and ``SVC(kernel="precomputed")``, ``SVR`` or
-        ``KernelRidge``; or a search such as ``GridSearchCV`` over one of these.
+        or a scikit-learn pipeline of a kernel with ``output="features"`` and a linear model that
+        has ``coef_`` (``LogisticRegression``, ``LinearSVC``, ``Ridge``, ...), optionally with views
+        before the kernel; or a search such as ``GridSearchCV`` over one of these.
     graphs : GraphBatch, sequence of graphs, or table accepted by the model
     target : optional
         For more than two classes, the class to explain; by default the predicted class of each
@@ -68,6 +64,9 @@ def explain(
 
         Default is "tree" for classifiers and for the uncertainty, "path" for regressors; these
         agreed best with the ground truth on training molecules.
+    held_out : bool, default=False
+        For a :class:`GraphClassifier` or :class:`GraphRegressor`, explain the decision for a graph
+        of the training set by the model without it and its copies, which has not seen its target.
     n_jobs : int, optional
         Number of threads.
 
@@ -103,15 +102,12 @@ def explain(
     """
     if share is not None:
         check_share(share)
-    if of not in ("decision", "uncertainty"):
-        raise InvalidParameterError(f"of must be 'decision' or 'uncertainty'; got {of!r}.")
+    check_value("of", of, OneOf(("decision", "uncertainty")))
     check_value("n_jobs", n_jobs, JOBS)
-    while hasattr(model, "best_estimator_"):  # a search, such as GridSearchCV
-        model = model.best_estimator_
     # One call to the worker instead of one for each of many short steps.
     if of == "uncertainty":
         return call(explain_uncertainty, model, graphs, target, share or "tree", n_jobs)
-    found = call(explain_outputs, model, graphs, target, share, n_jobs)
+    found = call(explain_outputs, model, graphs, target, share, n_jobs, False, held_out)
     return [outputs[0] for outputs in found]
 
 
@@ -122,172 +118,116 @@ def explain_outputs(
     share: str | None = None,
     n_jobs: int | None = None,
     every: bool = False,
+    held_out: bool = False,
 ) -> list[list[Explanation]]:
     """Explain one output of the model for each graph, or all outputs if ``every`` is True."""
-    share = share or ("tree" if is_classifier(model) else "path")
-    form = linear_form(model)
-    read = form.read(graphs)
-    batch, columns = read.batch, read.columns
-    wanted = None if every else _wanted(form, target, is_classifier(model))
-    if not len(batch):
-        return []
-    biases, factors, own_values, predictions = form.evaluate(batch)
-    beside = np.broadcast_to(form.columns(columns), biases.shape)
-    factors = np.broadcast_to(factors, biases.shape)
-    sums = biases + beside
-    result: list[list[Explanation]] = []
-    for number, (graph, parts) in enumerate(_opened(form.terms, batch, n_jobs)):
-        bare, value = np.zeros(len(form.outputs)), np.zeros(len(form.outputs))
-        for own, terms in parts:
-            for fitted in terms:
-                value += fitted.value(own.counted[: fitted.term.n_levels], form.coefficients)
-            if not any(len(tally.hashes) for tally in own.tallies):
-                bare += sum(fitted.without_patterns(form.coefficients) for fitted in terms)
-        bare, value = bare * factors[number], value * factors[number]
-        biases[number] += bare
-        sums[number] += bare + value
-        decision = sums[number]
-        if own_values is not None:
-            decision = own_values[number]
-            check_linear(model, decision, sums[number])
-        predicted = form.largest(decision) if predictions is None else predictions[number]
-        outputs: Sequence[int] = range(len(form.outputs))
+    classification = is_classifier(model)
+    share = share or ("tree" if classification else "path")
+    made = decisions(model, graphs, held_out)
+    wanted = None if every else _wanted(made, target, classification)
+    result = []
+    for number, (graph, found) in enumerate(_located(made, n_jobs)):
+        predicted = made.predicted(number) if classification else None
+        outputs = range(len(made.outputs))
         if not every:
-            outputs = [form.outputs.index(predicted) if wanted is None else wanted]
-        found = []
-        for output in outputs:
-            levels = []
-            for own, terms in parts:
-                levels += own.levels(
-                    [
-                        fitted.contributions(
-                            own.counted[: fitted.term.n_levels], form.coefficients, output
-                        )
-                        for fitted in terms
-                    ],
-                    factors[number, output],
-                    terms,
-                )
-            vertices, edges = shared_values(graph, levels, share)
-            low, high = form.two_classes or (None, form.outputs[output])
-            found.append(
-                Explanation(
-                    decision=float(decision[output]),
-                    bias=float(biases[number, output]),
-                    columns=float(beside[number, output]),
-                    vertices=vertices,
-                    edges=edges,
+            output = made.outputs.index(predicted) if wanted is None else wanted
+            outputs = range(output, output + 1)
+        low, high = made.two_classes or (None, None)
+        result.append(
+            [
+                _explained(
+                    made, number, output, graph, found,
                     prediction=predicted,
-                    target=high,
+                    target=made.outputs[output] if made.two_classes is None else high,
                     opposite=low,
-                    graph=graph,
                     share=share,
-                    levels=levels,
                 )
-            )
-        result.append(found)
+                for output in outputs
+            ]
+        )  # fmt: skip
     return result
 
 
-def _wanted(form: LinearForm, target: Any, is_classification: bool) -> int | None:
+def _wanted(made: Decisions, target: Any, classification: bool) -> int | None:
     """Return the index of the requested output, or None for the predicted class."""
-    several = len(form.outputs) > 1
-    if target is None or (isinstance(target, str) and target == "predicted" and is_classification):
-        if several and not is_classification:
+    several = len(made.outputs) > 1
+    if target is None or (isinstance(target, str) and target == "predicted" and classification):
+        if several and not classification:
             raise InvalidParameterError(
-                f"The model predicts {len(form.outputs)} numbers; say which of them to explain: "
-                f"target=0 to {len(form.outputs) - 1}."
+                f"The model predicts {len(made.outputs)} numbers; say which of them to explain: "
+                f"target=0 to {len(made.outputs) - 1}."
             )
         return None if several else 0
     if not several:
-        words = " and ".join(map(repr, form.two_classes or ()))
+        words = " and ".join(map(repr, made.two_classes or ()))
         about = f"the two classes {words}" if words else "a single number"
         raise InvalidParameterError(
             f"target chooses among several classes; this model has one value for {about}. "
             "Leave it out."
         )
-    if isinstance(target, np.ndarray | list) or target not in form.outputs:
-        predicted = ", or 'predicted'" if is_classification else ""
+    if isinstance(target, np.ndarray | list) or target not in made.outputs:
+        predicted = ", or 'predicted'" if classification else ""
         raise InvalidParameterError(
-            f"target must be one of {', '.join(map(repr, form.outputs))}{predicted}; got "
+            f"target must be one of {', '.join(map(repr, made.outputs))}{predicted}; got "
             f"{target!r}."
         )
-    return form.outputs.index(target)
+    return made.outputs.index(target)
 
 
 def explain_uncertainty(
     model: Any, graphs: Any, target: Any, share: str, n_jobs: int | None
 ) -> list[Explanation]:
-    """Explain the variance of predictions as a sum over patterns.
-
-    The variance of a Gaussian process at a graph x is k(x, x) - k(x)' v plus the contributions of
-    intercept and noise, with v = A^-1 k(x). Both k(x, x) and k(x)' v are sums over the patterns
-    of x: the former by the share of each pattern in the self-similarity of x, the latter as the
-    decision of a machine with coefficients v.
-    """
-    if not isinstance(model, GraphEstimator):
-        raise InvalidParameterError(
-            "of='uncertainty' needs a GraphRegressor or a GraphClassifier; got "
-            f"{type(model).__name__}."
-        )
-    check_is_fitted(model, "machine_")
-    if is_classifier(model) and target is not None:
-        raise InvalidParameterError(
-            "The uncertainty of a classifier is the same for all its classes; got "
-            f"target={target!r}. Leave it out."
-        )
-    output = 0 if is_classifier(model) else _wanted(linear_form(model), target, False) or 0
-    read = model._read(graphs)
-    batch = read.batch
-    (there, posterior), machine = model._process(output), model._similar_to()
-    variance, noise = model._process_units(output)
-    of_graphs = 1.0 - model._column_share_
-    influences, totals = np.zeros((len(batch), machine.n_graphs)), np.empty(len(batch))
-    for here, counted, some in model._counted_blocks(read):
-        K, own = model._pair_similarities(counted, some)
-        K = K[:, there]
-        v = posterior.influence(K)
-        influences[here, there], totals[here] = v, posterior.variance(K, own, v) * variance
-    # Patterns are known from all training graphs; the process may compare with only some of them.
-    compared = dict(zip(map(id, model.machine_.terms), machine.terms, strict=True))
-    result = []
-    for number, (graph, parts) in enumerate(_opened(model.machine_.terms, batch, n_jobs)):
-        v, total = influences[[number]], float(totals[number])
-        levels = []
-        for found, terms in parts:
-            added = [
-                [
-                    more - less
-                    for less, more in zip(
-                        compared[id(fitted)].contributions(found.counted, v),
-                        compared[id(fitted)].own_contributions(found.counted),
-                        strict=True,
-                    )
-                ]
-                for fitted in terms
-            ]
-            levels += found.levels(added, of_graphs * variance, terms)
-        patterns = float(sum(part.contributions.sum() for part in levels))
-        result.append(
-            Explanation(
-                total + noise,
-                total + noise - patterns,
-                0.0,
-                *shared_values(graph, levels, share),
-                prediction=None,
-                target="unsure",
-                opposite="sure",
-                graph=graph,
-                share=share,
-                levels=levels,
+    """Explain log sigma, the logarithm of the expected error, as a sum over patterns."""
+    made = uncertainties(model, graphs)
+    wanted = _wanted(made, target, is_classifier(model))
+    explained = []
+    for number, (graph, found) in enumerate(_located(made, n_jobs)):
+        output = made.largest[number] if wanted is None else wanted
+        explained.append(
+            _explained(
+                made, number, output, graph, found,
+                prediction=None, target="unsure", opposite="sure", share=share,
             )
+        )  # fmt: skip
+    return explained
+
+
+def _explained(
+    made: Decisions, number: int, output: int, graph: GraphBatch, found: list[Found], **about: Any
+) -> Explanation:
+    """Divide one value of the model for one graph among patterns, vertices and edges."""
+    levels = [
+        level
+        for own, part in zip(found, made.parts, strict=True)
+        for level in own.levels(
+            part.contributions(number, own.counted, output),
+            [part.known(place, tally.hashes) for place, tally in enumerate(own.tallies)],
         )
-    return result
+    ]
+    decision = float(made.values[number, output])
+    beside = float(made.columns[number, output])
+    patterns = float(sum(part.contributions.sum() for part in levels))
+    bias = decision - beside - patterns
+    if made.biases is not None:
+        bias = float(made.biases[number, output])
+    vertices, edges = shared_values(graph, levels, about["share"])
+    return Explanation(
+        decision=decision,
+        bias=bias,
+        columns=beside,
+        vertices=vertices,
+        edges=edges,
+        graph=graph,
+        levels=levels,
+        in_training=bool(made.in_training[number]),
+        **about,
+    )
 
 
 def shared_values(
     graph: GraphBatch, levels: list[FoundLevel], share: str
 ) -> tuple[np.ndarray, np.ndarray]:
+    """Return the values of vertices and edges: those of all views, each of which may drop edges."""
     by_view: dict[int, list[FoundLevel]] = {}
     for part in levels:
         by_view.setdefault(id(part.seen), []).append(part)
@@ -301,9 +241,6 @@ def shared_values(
         vertices += own
         edges += edges_as_in(graph, parts[0].seen, between)
     return vertices, edges
-
-
-# -------------------------------------------------------------------- contributions
 
 
 class Found(NamedTuple):
@@ -321,48 +258,27 @@ class Found(NamedTuple):
         counted = [Counts(np.array([len(t.hashes)]), t.hashes, t.values) for t in tallies]
         return cls(kernel, seen, located, tallies, counted)
 
-    def levels(
-        self, added: list[list[np.ndarray]], factor: float, terms: Sequence[Any]
-    ) -> list[FoundLevel]:
-        """Return the levels with the sums of contributions, and patterns known to terms marked."""
-        totals = [np.zeros(len(tally.hashes)) for tally in self.tallies]
-        known = [np.zeros(len(tally.hashes), dtype=bool) for tally in self.tallies]
-        for parts in added:
-            for level, part in enumerate(parts):
-                totals[level] += factor * part
-        for fitted in terms:
-            for level, tally in enumerate(self.tallies[: fitted.term.n_levels]):
-                if not known[level].all():
-                    known[level] |= fitted.known(level, tally.hashes)
-        each = zip(self.located, self.tallies, totals, known, strict=True)
+    def levels(self, contributions: list[np.ndarray], known: list[np.ndarray]) -> list[FoundLevel]:
+        each = zip(self.located, self.tallies, contributions, known, strict=True)
         return [
             FoundLevel(self.kernel, self.seen, level, *parts) for level, parts in enumerate(each)
         ]
 
 
-def _opened(
-    fitted_terms: Sequence[Any], batch: GraphBatch, n_jobs: int | None
-) -> Iterator[tuple[GraphBatch, list[tuple[Found, list[Any]]]]]:
+def _located(made: Decisions, n_jobs: int | None) -> Iterator[tuple[GraphBatch, list[Found]]]:
     """Yield each graph with its patterns, located once per view and kernel."""
-    prepared = []
-    for terms in by_source(fitted_terms):
-        deepest = terms[0].term
-        seen = deepest.source.see(batch)
-        if not np.array_equal(seen.offsets, batch.offsets):
-            raise InvalidGraphError(
-                f"explain needs views that keep the vertices of graphs; {deepest.source.view!r} "
-                "changes their number, so that values cannot be assigned to vertices."
-            )
-        kernel = with_threads(deepest.kernel, n_jobs)
-        prepared.append((terms, kernel, seen, kernel.locate_each(seen)))
-    for number in range(len(batch)):
-        graph = batch[number]
-        parts = []
-        for terms, kernel, seen, located in prepared:
-            found = Found.of(kernel, graph if seen is batch else seen[number], next(located))
-            parts.append((found, terms))
-        yield graph, parts
+    kernels = [with_threads(part, n_jobs) for part in made.parts]
+    located = [
+        kernel.locate_each(part.seen) for kernel, part in zip(kernels, made.parts, strict=True)
+    ]
+    for number in range(len(made.batch)):
+        graph = made.batch[number]
+        found = []
+        for kernel, part, each in zip(kernels, made.parts, located, strict=True):
+            seen = graph if part.seen is made.batch else part.seen[number]
+            found.append(Found.of(kernel, seen, next(each)))
+        yield graph, found
 
 
-def with_threads(kernel: FeatureKernel, n_jobs: int | None) -> FeatureKernel:
-    return kernel if n_jobs is None else copy(kernel).set_params(n_jobs=n_jobs)
+def with_threads(part: Part, n_jobs: int | None) -> FeatureKernel:
+    return part.kernel if n_jobs is None else copy(part.kernel).set_params(n_jobs=n_jobs)

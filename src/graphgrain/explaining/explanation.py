@@ -89,8 +89,7 @@ class Explanation(Pictured):
     ----------
     decision : float
         Value of the model's ``decision_function`` (classifiers) or ``predict`` (regressors, on
-        the training scale ``scale_``). For pipelines whose last step compares classes one-vs-one,
-        the mean value of the class against each of the others.
+        the training scale ``scale_``).
     bias : float
         Value of the model for a graph without patterns. ``decision`` is ``bias`` plus
         ``columns`` plus the sum of all contributions.
@@ -112,6 +111,9 @@ class Explanation(Pictured):
         The explained graph, as a batch of one.
     share : str
         How contributions were distributed over vertices and edges.
+    in_training : bool
+        Whether the graph equals a training graph, so that its decision is fitted and not predicted;
+        False for pipelines, which do not keep their training graphs.
 
     Examples
     --------
@@ -137,6 +139,7 @@ class Explanation(Pictured):
     graph: GraphBatch
     share: str
     levels: list[FoundLevel]
+    in_training: bool = False
 
     @cached_property
     def patterns(self) -> list[Pattern]:
@@ -264,6 +267,8 @@ class Explanation(Pictured):
         words.append(counted(sum(len(part.tally.hashes) for part in self.levels), "pattern"))
         if self.unknown:
             words.append(f"{100 * self.unknown:.0f} % of its patterns unknown to the model")
+        if self.in_training:
+            words.append("trained on")
         return f"Explanation({', '.join(words)})"
 
     def _repr_html_(self) -> str:
@@ -279,6 +284,8 @@ class Explanation(Pictured):
         if self.unknown:
             unknown = f"{100 * self.unknown:.0f} %"
             detail += f"; {unknown} of its pattern occurrences are unknown to the model"
+        if self.in_training:
+            detail += "; the model was trained on this graph: its decision is fitted, not predicted"
         added = sum(pattern.contribution for pattern in top)
         values = {
             "heading": heading,

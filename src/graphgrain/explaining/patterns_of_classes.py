@@ -21,10 +21,9 @@ from ..graphs.convert.dispatch import as_graphs
 from ..graphs.drawing.picture import card, draw, picture_or_reason
 from ..kernels.bases.feature_kernel import FeatureKernel
 from ..learning.inputs import check_known_classes, check_two_classes
-from ..learning.machine import by_source
 from ..parameters import JOBS, Whole, check_value
 from .explainer import with_threads
-from .models import LinearForm, linear_form
+from .models import Decisions, decisions
 
 #: Separations up to this value are rounding error of patterns common to all graphs.
 _ROUNDING = 1e-12
@@ -205,8 +204,7 @@ def class_patterns(
     check_value("n_resamples", n_resamples, Whole(0))
     check_value("n_jobs", n_jobs, JOBS)
     batch = as_graphs(graphs)
-    form = linear_form(model)
-    if not (form.two_classes or is_classifier(model)):
+    if not is_classifier(model):
         raise InvalidParameterError(
             f"class_patterns needs a classifier; {type(model).__name__} predicts numbers."
         )
@@ -215,15 +213,16 @@ def class_patterns(
         raise InvalidParameterError(
             f"y must have one class per graph ({len(batch)}); got the shape {labels.shape}."
         )
-    check_known_classes(labels, form.classes)
+    made = decisions(model, batch)
+    check_known_classes(labels, made.classes)
     check_two_classes(np.unique(labels), len(batch))
-    chosen = _strongest(form, batch, labels, n, n_jobs)
+    chosen = _strongest(made, labels, n, n_jobs)
     again = _again(model, batch, labels, n, n_jobs, n_resamples, random_state)
     kinds: dict[int, dict[Any, list[ClassPattern]]] = {1: {}, -1: {}}
     for (label, sign), found in chosen.items():
         others = [here.get((label, sign), ()) for here in again]
         kinds[sign][label] = [
-            _described(table, place, label, sign, labels, form, others) for table, place in found
+            _described(table, place, label, sign, labels, made, others) for table, place in found
         ]
     return ClassPatterns(kinds[1], kinds[-1], batch, n_resamples)
 
@@ -245,53 +244,48 @@ class _Table(NamedTuple):
         return type(self.kernel).__name__, self.level, int(self.distinct[place])
 
 
-def _tables(form: LinearForm, batch: GraphBatch, y: np.ndarray, n_jobs: int | None) -> list[_Table]:
-    belongs = np.array([y == label for label in form.classes])
+def _tables(made: Decisions, y: np.ndarray, n_jobs: int | None) -> list[_Table]:
+    belongs = np.array([y == label for label in made.classes])
+    outputs = range(len(made.outputs))
     tables = []
-    factors = np.broadcast_to(form.evaluate(batch).factors, (len(batch), len(form.outputs)))
-    for terms in by_source(form.terms):
-        seen = terms[0].term.source.see(batch)
-        kernel = with_threads(terms[0].term.kernel, n_jobs)
-        features = kernel.count(seen)
-        parts = [np.zeros((len(level.hashes), len(form.outputs))) for level in features.levels]
-        bounds = [level.starts for level in features.levels]
-        for graph in range(len(batch)):
+    for part in made.parts:
+        kernel = with_threads(part, n_jobs)
+        features = kernel.count(part.seen)
+        added = [np.zeros((len(level.hashes), len(outputs))) for level in features.levels]
+        for graph in range(len(made.batch)):
             own = features[graph : graph + 1].levels
-            for fitted in terms:
-                counted = own[: fitted.term.n_levels]
-                for output in range(len(form.outputs)):
-                    found = fitted.contributions(counted, form.coefficients, output)
-                    for level, part in enumerate(found):
-                        own_rows = slice(bounds[level][graph], bounds[level][graph + 1])
-                        parts[level][own_rows, output] += factors[graph, output] * part
-        for level, counts in enumerate(features.levels):
+            for output in outputs:
+                found = part.contributions(graph, own, output)
+                for level, values in enumerate(found):
+                    first, last = features.levels[level].starts[graph : graph + 2]
+                    added[level][first:last, output] = values
+        for level, (counts, values) in enumerate(zip(features.levels, added, strict=True)):
             rows = counts.rows
-            added = parts[level]
             distinct, place = np.unique(counts.hashes, return_inverse=True)
-            sums = np.zeros((len(belongs), len(distinct), len(form.outputs)))
+            sums = np.zeros((len(belongs), len(distinct), len(outputs)))
             for number, inside in enumerate(belongs):
-                np.add.at(sums[number], place[inside[rows]], added[inside[rows]])
-            tables.append(_Table(kernel, seen, level, rows, added, distinct, place, sums))
+                np.add.at(sums[number], place[inside[rows]], values[inside[rows]])
+            tables.append(_Table(kernel, part.seen, level, rows, values, distinct, place, sums))
     return tables
 
 
-def _signed(form: LinearForm, label: Any) -> tuple[int, int]:
+def _signed(made: Decisions, label: Any) -> tuple[int, int]:
     """Return the output of a class and its sign."""
-    if form.two_classes is not None:
-        return 0, 1 if label == form.two_classes[1] else -1
-    return form.outputs.index(label), 1
+    if made.two_classes is not None:
+        return 0, 1 if label == made.two_classes[1] else -1
+    return made.outputs.index(label), 1
 
 
 def _strongest(
-    form: LinearForm, batch: GraphBatch, y: np.ndarray, n: int, n_jobs: int | None
+    made: Decisions, y: np.ndarray, n: int, n_jobs: int | None
 ) -> dict[tuple[Any, int], list[tuple[_Table, int]]]:
     """Return the n patterns with the largest separation per class and sign."""
-    tables = _tables(form, batch, y, n_jobs)
+    tables = _tables(made, y, n_jobs)
     owners = np.repeat(np.arange(len(tables)), [len(table.distinct) for table in tables])
     places = np.concatenate([np.arange(len(table.distinct)) for table in tables])
     result = {}
-    for number, label in enumerate(form.classes):
-        output, direction = _signed(form, label)
+    for number, label in enumerate(made.classes):
+        output, direction = _signed(made, label)
         sums = direction * np.concatenate([t.sums[:, :, output] for t in tables], axis=1)
         separation = _separation(sums, number, y == label)
         for sign in (1, -1):
@@ -323,21 +317,21 @@ def _again(
         rows = np.concatenate(
             [rng.choice(own, len(own)) for own in (np.flatnonzero(y == c) for c in np.unique(y))]
         )
-        form = linear_form(clone(model).fit(batch[rows], y[rows]))
-        strongest = _strongest(form, batch, y, n, n_jobs)
+        made = decisions(clone(model).fit(batch[rows], y[rows]), batch)
+        strongest = _strongest(made, y, n, n_jobs)
         found.append({key: {t.identity(p) for t, p in own} for key, own in strongest.items()})
     return found
 
 
 def _described(
-    table: _Table, place: int, label: Any, sign: int, y: np.ndarray, form: LinearForm,
+    table: _Table, place: int, label: Any, sign: int, y: np.ndarray, made: Decisions,
     again: list[Any],
 ) -> ClassPattern:  # fmt: skip
-    output, direction = _signed(form, label)
+    output, direction = _signed(made, label)
     lines = np.flatnonzero(table.place == place)
     owners = table.rows[lines]
     added = sign * direction * table.added[lines, output]
-    number = form.classes.index(label)
+    number = made.classes.index(label)
     sums = direction * table.sums[:, place : place + 1, output]
     inside = (y[owners] == label) == (sign > 0)
     example = int(owners[np.lexsort((owners, -added, ~inside))[0]])

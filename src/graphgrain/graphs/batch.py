@@ -352,6 +352,8 @@ class GraphBatch:
         batches = list(batches)
         if not batches:
             return cls.from_edges([], [])
+        if len(batches) == 1:
+            return batches[0]
         # Batches without vertices need not agree on having labels or attributes.
         filled = [batch for batch in batches if batch.n_vertices] or batches[:1]
         labelled = all_or_none([batch.labelled for batch in filled], "vertex labels")

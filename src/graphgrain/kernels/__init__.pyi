@@ -6,16 +6,12 @@ from .bases.graph_kernel import GraphKernel as GraphKernel
 from .deep_graph_kernel import DeepGraphKernel as DeepGraphKernel
 from .descriptor_matching import DescriptorMatching as DescriptorMatching
 from .edge_histogram import EdgeHistogram as EdgeHistogram
-from .estimate import Estimate as Estimate
 from .features import Counts as Counts
 from .features import Features as Features
 from .features import Occurrences as Occurrences
 from .graph_hopper import GraphHopper as GraphHopper
 from .graph_invariants import GraphInvariants as GraphInvariants
 from .graphlet import Graphlet as Graphlet
-from .grid import FittedSetting as FittedSetting
-from .grid import KernelGrid as KernelGrid
-from .grid import Setting as Setting
 from .hashed_attributes import HashedAttributes as HashedAttributes
 from .marginalized import Marginalized as Marginalized
 from .multiscale_laplacian import MultiscaleLaplacian as MultiscaleLaplacian

@@ -6,20 +6,17 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from ..core.counting import count_graphs, is_large, shuffled, timed_sample
+from ..core.counting import count_graphs, is_large, shuffled
 from ..core.hashing import GOLDEN, mix_array
-from ..core.hops import INSTEAD, count_places, hop_matrices, sample_places
+from ..core.hops import INSTEAD, count_places, hop_matrices, long_path
 from ..core.memory import require_memory
 from ..graphs.batch import GraphBatch
 from .bases.feature_kernel import FeatureKernel
-from .estimate import Estimate
 from .features import Counts, Occurrences, single_vertices
 from .naming import label_name
 
 #: Number of roots from which the longest path of a large graph is searched.
 _ROOTS = 64
-#: For cost estimates: number of steps per root, and number of columns that are kept.
-_STEPS, _COLUMNS = 1 << 20, 1 << 16
 #: Bytes per count of a label at a position: while it is summed, and as a feature.
 _PLACE_BYTES = 24
 
@@ -66,10 +63,13 @@ class GraphHopper(FeatureKernel):
 
     def count_features(self, batch: GraphBatch) -> list[Counts]:
         for graph in np.flatnonzero([is_large(size) for size in batch.vertex_counts.tolist()]):
-            alone = batch[graph : graph + 1]
+            begin, end = batch.offsets[graph : graph + 2].tolist()
+            longest, room = long_path(batch.arrays, graph, shuffled(end - begin)[:_ROOTS])
+            places = (longest + 1.0) * (longest + 2.0) / 2
+            labels = len(np.unique(batch.label_codes[begin:end]))
             require_memory(
-                _sampled(alone, shuffled(alone.n_vertices)[:_ROOTS], 0)[1],
-                f"The places on shortest paths of a graph with {alone.n_vertices:,} vertices",
+                _PLACE_BYTES * places * labels + 16.0 * room,
+                f"The places on shortest paths of a graph with {end - begin:,} vertices",
                 INSTEAD,
             )
 
@@ -77,14 +77,6 @@ class GraphHopper(FeatureKernel):
             return [Counts(*count_places(batch.arrays, begin, end))]
 
         return count_graphs(count, batch.vertex_counts, self.n_jobs)
-
-    def estimate_large(self, graph: GraphBatch) -> Estimate:
-        found: list[tuple[float, float]] = []
-        seconds, _ = timed_sample(
-            lambda roots: found.append(_sampled(graph, roots, _STEPS)), shuffled(graph.n_vertices)
-        )
-        part, needed = found[-1]
-        return Estimate(seconds / part, needed)
 
     def _places(self, batch: GraphBatch, graph: int) -> tuple[np.ndarray, np.ndarray]:
         """Return the number of paths with each vertex at each position, and the label hashes."""
@@ -124,10 +116,3 @@ class GraphHopper(FeatureKernel):
                     label = label_name(batch.label_table[batch.label_codes[first + vertex]])
                     names[code] = f"{label} at {place} of {length}"
         return [names[code] for code in hashes.tolist()]
-
-
-def _sampled(graph: GraphBatch, roots: np.ndarray, steps: int) -> tuple[float, float]:
-    """Sample ``steps`` steps of some roots: the part of all steps, and bytes for all positions."""
-    part, longest, room = sample_places(graph.arrays, 0, roots, steps, _COLUMNS)
-    places = (longest + 1.0) * (longest + 2.0) / 2 * len(np.unique(graph.label_codes))
-    return part, _PLACE_BYTES * places + 16.0 * room

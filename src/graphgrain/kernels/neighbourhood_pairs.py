@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import partial
 
 import numpy as np
 
-from ..core.counting import RootedFeatures, count_graphs, count_hashes
+from ..core.counting import count_graphs, count_hashes
 from ..core.hashing import GOLDEN, mix_array
 from ..core.neighbourhood_pairs import NeighbourhoodRoots, near_pairs, neighbourhood_hashes
 from ..graphs.batch import GraphBatch
@@ -82,17 +82,16 @@ class NeighbourhoodPairs(FeatureKernel):
         return np.ones((self.radius + 1) * (self.distance + 1))
 
     def count_features(self, batch: GraphBatch) -> list[Counts]:
+        check_edge_labels(batch, self.edge_labels)
+        roots = partial(
+            NeighbourhoodRoots, batch.arrays, self.edge_labels, self.radius, self.distance
+        )
+
         def count(begin: int, end: int) -> list[Counts]:
             levels = self._occurrences(batch, begin, end)
             return [count_hashes(pointers, hashes) for pointers, _, hashes in levels]
 
-        return count_graphs(count, batch.vertex_counts, self.n_jobs, self._roots(batch))
-
-    def _roots(self, batch: GraphBatch) -> Callable[[int], RootedFeatures]:
-        check_edge_labels(batch, self.edge_labels)
-        return partial(
-            NeighbourhoodRoots, batch.arrays, self.edge_labels, self.radius, self.distance
-        )
+        return count_graphs(count, batch.vertex_counts, self.n_jobs, roots)
 
     def _occurrences(
         self, batch: GraphBatch, begin: int, end: int

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..core.attribution import NO_PATHS, Spelling
-from ..core.counting import RootedFeatures, count_graphs
+from ..core.counting import count_graphs
 from ..core.distances import PairRoots, count_pairs, paths_between, trace_pairs
 from ..graphs.batch import GraphBatch
 from ..parameters import BOOLEAN, parameter
@@ -65,15 +65,14 @@ class ShortestPath(FeatureKernel):
     edge_labels: bool = parameter(BOOLEAN, default=False)
 
     def count_features(self, batch: GraphBatch) -> list[Counts]:
+        check_edge_labels(batch, self.edge_labels)
+        hashes = batch.arrays.label_hashes[np.newaxis]
+        roots = partial(PairRoots, batch.arrays, hashes, self.edge_labels)
+
         def count(begin: int, end: int) -> list[Counts]:
             return [Counts(*count_pairs(batch.arrays, self.edge_labels, begin, end))]
 
-        return count_graphs(count, batch.vertex_counts, self.n_jobs, self._roots(batch))
-
-    def _roots(self, batch: GraphBatch) -> Callable[[int], RootedFeatures]:
-        check_edge_labels(batch, self.edge_labels)
-        hashes = batch.arrays.label_hashes[np.newaxis]
-        return partial(PairRoots, batch.arrays, hashes, self.edge_labels)
+        return count_graphs(count, batch.vertex_counts, self.n_jobs, roots)
 
     def locate_each(self, batch: GraphBatch) -> Iterator[list[Occurrences]]:
         """Yield the two ends of each pair; with edge labels, the whole path between them."""

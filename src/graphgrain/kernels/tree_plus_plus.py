@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from functools import partial
+from collections.abc import Iterator
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
 from ..core.attribution import Spelling
 from ..core.centrality import centrality_classes
-from ..core.counting import RootedFeatures
-from ..core.patterns import Options, PatternRoots, count_patterns, make_work, trace_patterns
+from ..core.patterns import Options, count_patterns, make_work, trace_patterns
 from ..core.structures import Graphs
 from ..core.threads import call, chunks, stop_flag
 from ..graphs.batch import GraphBatch
@@ -114,21 +112,16 @@ class TreePlusPlus(FeatureKernel):
     def count_features(self, batch: GraphBatch) -> list[Counts]:
         return count_patterns(*self._given(batch), self.n_jobs)
 
-    def _roots(self, batch: GraphBatch) -> Callable[[int], RootedFeatures]:
-        return partial(PatternRoots, *self._given(batch))
-
     def _given(self, batch: GraphBatch) -> tuple[Graphs, np.ndarray, Options]:
         """Return the arguments that counting and tracing share."""
         check_edge_labels(batch, self.edge_labels)
         options = Options(self.path_depth, self.tree_depth, self.edge_labels)
-        return batch.arrays, self._centrality_classes(batch), options
-
-    def _centrality_classes(self, batch: GraphBatch) -> np.ndarray:
+        graphs = batch.arrays
         if self.centrality is None:
-            return np.zeros(batch.n_vertices, dtype=np.int32)
+            return graphs, np.zeros(batch.n_vertices, dtype=np.int32), options
         if self.centrality == "degree":
-            return batch.degrees.astype(np.int32)
-        return centrality_classes(batch.arrays, self.centrality, self.n_jobs)
+            return graphs, batch.degrees.astype(np.int32), options
+        return graphs, centrality_classes(graphs, self.centrality, self.n_jobs), options
 
     # ---------------------------------------------------------------- occurrences and names
 

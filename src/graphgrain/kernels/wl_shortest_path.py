@@ -64,9 +64,6 @@ class WLShortestPath(WeisfeilerLehman):
 
         return count_graphs(count, batch.vertex_counts, self.n_jobs, _roots_of(graphs))
 
-    def _roots(self, batch: GraphBatch) -> Callable[[int], RootedFeatures]:
-        return _roots_of(self._coloured(batch))
-
     def locate_each(self, batch: GraphBatch) -> Iterator[list[Occurrences]]:
         """Yield the two ends of each pair."""
         graphs = self._coloured(batch)

@@ -1,50 +1,21 @@
-"""GraphClassifier: graph classification with automatic kernel selection."""
+"""GraphClassifier: classification of graphs by a weighted sum of kernels."""
 
 from __future__ import annotations
 
-from dataclasses import replace
-from numbers import Real
 from typing import Any, Self
 
 import numpy as np
 from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
-from ..errors import InvalidParameterError
-from ..parameters import Described, Number, OneOf, Whole, all_or_nothing, check_value, parameter
-from .estimator import COVERAGE, GraphEstimator, Training
-from .folds import even_sample, stratified_sample
-from .inputs import check_classes, check_two_classes
-from .machine import KernelMachine
-from .ridge import Ridge, fit_with_folds, sparse_ridge
-from .selection import (
-    AUTO,
-    OF_CLASSES,
-    SCORES_OF_CLASSES,
-    CrossValidation,
-    OneOrMore,
-    alternatives,
-    classes_of,
-    for_classes,
-)
-
-#: Bytes per pair of graphs: the matrix in single precision, plus workspace for one term.
-PAIR_BYTES = 8.0
-#: Up to this many graphs the kernel matrix has double precision.
-DOUBLE = 3000
-
+from ..parameters import Described, all_or_nothing, check_value, parameter
+from .estimator import COVERAGE, GraphEstimator
+from .inputs import check_classes, check_two_classes, class_factors
 
 CLASS_WEIGHT = Described(
-    "None, 'auto', 'balanced' or a dictionary with the weight of each class",
-    lambda v: v is None or isinstance(v, dict) or (isinstance(v, str) and v in (AUTO, "balanced")),
+    "None, 'balanced' or a dictionary with the weight of each class",
+    lambda v: v is None or isinstance(v, dict) or (isinstance(v, str) and v == "balanced"),
 )
-
-
-def balanced(codes: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    """Return the weights of graphs, changed so that all classes have the same total weight."""
-    totals = np.bincount(codes, weights)
-    shares = weights.sum() / (np.count_nonzero(totals) * np.where(totals > 0, totals, 1.0))
-    return weights * shares[codes]
 
 
 def signs_of(codes: np.ndarray, classes: int) -> np.ndarray:
@@ -57,96 +28,60 @@ def signs_of(codes: np.ndarray, classes: int) -> np.ndarray:
 
 
 class GraphClassifier(ClassifierMixin, GraphEstimator):
-    """Classify graphs with a sum of kernels and ridge regression, both tuned automatically.
+    """Classify graphs with a weighted sum of kernels and exact ridge regression.
 
-    ``fit`` counts the features of each candidate kernel once and evaluates all similarities of
-    these features by stratified cross-validation in rounds: all candidates on a small sample, the
-    better ones on more graphs. It sums the kernels that improve the score and trains one ridge
-    regression on the sum, with target 1 for graphs of a class and -1 for all others. Sigmoids turn
-    its scores into probabilities, and the class with the largest probability is predicted.
+    The kernel is the weighted sum of about nine terms: neighbourhoods, paths of neighbourhoods and
+    pairs of labels, each on the labels as read, on labels with degree and ring, and on the roles of
+    atoms or the bins of attributes. The weights maximise the marginal likelihood, with a prior
+    that pulls them towards equal ones. The targets are 1 for graphs of a class and -1 for all
+    others. Sigmoids turn the scores into probabilities, and the class with the largest probability
+    is predicted. Nothing is searched.
 
     Parameters
     ----------
-    kernels : str, kernel, KernelGrid, or list of these, default=("tree++", "sp")
-        Candidate kernels; they must have explicit features. A name stands for all levels, count
-        maps and similarities of the kernel; kernel objects and grids are used with their own
-        parameters. The default is Tree++ and pairs of labels at every distance ("sp", which is
-        omitted if the graphs are so large that there are too many pairs); "auto" stands for
-        Tree++, Weisfeiler-Lehman and shortest paths.
-    max_level : int, default=4
-        Highest level of named kernels (tree depth, refinement steps); all levels from 0 are tried.
-    path_depth : int or list of int, default=(0, 6)
-        Length of the longest paths of Tree++ (d in the paper). With 0 each feature is a single
-        neighbourhood.
-    alpha : float or list of float, default=(0.01, 0.03, 0.1, 0.3, 1, 3, 10)
-        Regularisation strength, relative to a kernel that is 1 between a graph and itself. Of
-        equally good values the largest is chosen.
-    centrality : str or None, or list of these, default="eigenvector"
-        As in :class:`TreePlusPlus`.
-    edge_labels : "auto", bool or list of bool, default="auto"
-        As in :class:`TreePlusPlus`. "auto" tries both if there are at least two edge labels.
-    views : "auto", view, None or list of these, default="auto"
-        Transformations applied to the graphs before features are counted: None for no change,
-        :class:`StructuralLabels`, :class:`PharmacophoreLabels`, :class:`EdgeFilter`,
-        :class:`AttributeBins` or a pipeline of views. "auto" tries the graphs unchanged and with
-        structural labels, and for molecules "sp" also with pharmacophore labels. Views are fitted
-        to the training graphs only.
-    attributes : bool, default=True
-        Whether to use vertex and edge attributes: clustered, they are tried as labels.
-    counts : "auto", str or list of str, default="auto"
-        As in :class:`TreePlusPlus`.
-    similarity : "auto", str or list of str, default="auto"
-        As in :class:`TreePlusPlus`. "auto" tries min-max of the counts, and the cosine of the
-        counts and of their square roots.
-    max_terms : int, default=20
-        Maximum number of kernels in the sum.
-    solver : {"auto", "kernel", "linear"}, default="auto"
-        "kernel" trains on the kernel matrix, "linear" on the features themselves, which scales to
-        any number of graphs but excludes min-max similarities. "auto" is "kernel" if the matrix
-        takes at most half of the available memory.
-    scoring : {"auto", "accuracy", "balanced_accuracy", "roc_auc", "average_precision"}
-        Score used to compare kernels. "auto" is the ROC AUC if there are two classes and one has
-        less than a third of the graphs, and the accuracy otherwise.
-    class_weight : None, "auto", "balanced" or dict, default="auto"
-        Weights of the classes; "balanced" gives all classes the same total weight. "auto" is
-        "balanced" if there are two classes, the score is not the accuracy, and balancing improves
-        it in cross-validation. Probabilities are calibrated without weights in all cases.
+    kernels : kernel, str, or list of these, optional
+        Kernels to use as the terms, with their own parameters and similarity; a name stands for a
+        kernel with its default parameters. Kernels without explicit features are allowed, but
+        their decisions cannot be explained. By default the terms above.
     graphs : str, optional
         Name of the column with the graphs, if X is a table. By default it is detected from its
         content.
+    weights : None, "equal" or list of float, default=None
+        Weights of the terms: None by marginal likelihood, or numbers, one for each term.
+    views : view, None or list of these, default=None
+        Transformations applied to the graphs before features are counted, such as
+        :class:`EdgeFilter`; each adds its own terms. None stands for the graphs as they are. Views
+        are fitted to the training graphs only.
     descriptors : {None, "rdkit"}, default=None
-        "rdkit" adds RDKit's molecular descriptors as columns.
-    time_budget : float, optional
-        Time limit in seconds after which no further candidates are started; the first one is
-        always tried.
-    cv : int, splitter or "scaffold", default=5
-        Inner cross-validation. "scaffold" keeps molecules with the same ring systems in one fold.
+        "rdkit" adds RDKit's molecular descriptors as a term.
+    alpha : float or list of float, optional
+        Regularisation strength, relative to a kernel that is 1 between a graph and itself. By
+        default, or of a list, the value with the smallest leave-one-out error.
+    max_graphs : int, default=100_000
+        Largest number of training graphs; of more, a sample is used.
+    class_weight : None, "balanced" or dict, default=None
+        Weights of the classes; "balanced" gives all classes the same total weight. Probabilities
+        are then those of classes with these weights.
     random_state : int or None, default=0
-        Seed for samples and folds.
+        Seed for samples.
     n_jobs : int, optional
         Number of threads; -1 uses all cores. Up to 4,000 training graphs, results do not depend on
         it; beyond, BLAS uses several threads, which may change the last bits.
     verbose : int, default=0
-        1 reports the progress of the search on standard error.
+        1 reports the progress of the fit on standard error.
 
     Attributes
     ----------
     classes_ : array
         Class labels in sorted order.
     terms_ : list of dict
-        Parameters of the kernels in the sum.
-    best_params_ : dict
-        ``terms_`` and the selected alpha.
-    best_score_ : float
-        Score of the selected parameters in the inner cross-validation. Selection makes it
-        optimistic; use ``cross_val_score`` on the classifier for an unbiased estimate.
-    scoring_ : str
-        Score used to compare kernels.
-    cv_results_ : dict
-        All candidates with their scores, in the format of scikit-learn's ``HalvingGridSearchCV``.
-    skipped_ : list of dict
-        Candidates skipped because the time budget was exhausted.
-    machine_ : KernelMachine
+        Parameters of the terms, with their weights.
+    alpha_ : float
+        Regularisation strength.
+    held_out_ : array of shape (graphs, classes)
+        Probabilities of the training graphs by models without them and all their copies; NaN for
+        graphs of weight 0 and where none was computed.
+    machine_ : Machine
         The fitted model; its outputs are the log-odds of the classes.
 
     See Also
@@ -158,26 +93,17 @@ class GraphClassifier(ClassifierMixin, GraphEstimator):
     --------
     >>> import graphgrain as gg
     >>> graphs, y = gg.load_drugs()
-    >>> model = gg.GraphClassifier(max_level=2).fit(graphs[::2], y[::2])
+    >>> model = gg.GraphClassifier().fit(graphs[::2], y[::2])
     >>> model.predict(graphs[[61, 81, 221]]).tolist()
     ['benzodiazepines', 'beta blockers', 'opioids']
     >>> model.score(graphs[1::2], y[1::2]) > 0.95
     True
     """
 
-    max_level: int = parameter(Whole(0), default=4, kw_only=False)
-    alpha: Any = parameter(OneOrMore(Number(0.0)), default=(0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0))
-    scoring: str = parameter(OneOf((AUTO, *SCORES_OF_CLASSES)), default=AUTO)
-    class_weight: Any = parameter(CLASS_WEIGHT, default=AUTO)
-
-    _usual = OF_CLASSES
-    _rounds = (400, 1000, 2000)
-    _clear = 3.75  # p = 0.01 with five folds
-
-    # ---------------------------------------------------------------- fit
+    class_weight: Any = parameter(CLASS_WEIGHT, default=None)
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
-        """Select kernels and parameters by cross-validation, and train on all graphs.
+        """Weigh the terms, choose alpha, and train on all graphs.
 
         Parameters
         ----------
@@ -187,141 +113,33 @@ class GraphClassifier(ClassifierMixin, GraphEstimator):
         sample_weight : array-like, optional
             Weight of each graph; graphs of weight 0 are ignored.
         groups : array-like, optional
-            Graphs of the same group are kept in the same fold.
+            Graphs of the same group are left out together wherever a graph is left out.
 
         Returns
         -------
         self : GraphClassifier
         """
         with all_or_nothing(self):
-            batch, columns = self._read_to_fit(X)
-            self.classes_, codes = check_classes(y, len(batch), members=1)
-            weights = self._weighted(codes, self._checked_weights(sample_weight, len(batch)))
-            kept = weights > 0
-            check_two_classes(self.classes_[np.unique(codes[kept])], int(kept.sum()))
+            read = self._read_to_fit(X)
+            self.classes_, codes = check_classes(y, len(read), members=1)
+            signs = signs_of(codes, len(self.classes_))
+            factors = class_factors(codes, self.classes_, self.class_weight)
             rng = np.random.default_rng(self.random_state)
-            self.scoring_ = for_classes(self.scoring, codes[kept])
-            data = self._training(batch, columns, codes, weights, kept, groups, rng)
-            pairs = np.unique(np.column_stack([data.folds, data.targets]), axis=0)[:, 0]
-            if self.scoring_ in ("roc_auc", "average_precision") and np.bincount(pairs).max() < 2:
-                if self.scoring != AUTO:
-                    raise InvalidParameterError(
-                        f"scoring={self.scoring!r} needs folds with graphs of several classes; "
-                        f"those of cv={self.cv!r} have one class each. Use fewer folds, or "
-                        "scoring='accuracy'."
-                    )
-                self.scoring_ = "accuracy"
-            with self._blas(len(data.targets)):
-                self._fit(data._replace(weights=data.weights / data.weights.mean()), rng)
+            data = self._training(read, signs, sample_weight, groups, factors, rng)
+            used = codes if self._kept is None else codes[self._kept]
+            check_two_classes(self.classes_[np.unique(used)], len(used))
+            machine, errors = self._train(data, rng)
+            self.alpha_ = float(self._alphas[0])
+            held_out = data.targets - errors
+            known = np.isfinite(held_out).all(axis=1)
+            self._sigmoids = fit_sigmoids(used[known], held_out[known], data.weights[known])
+            slopes, shifts = self._sigmoids.T
+            machine.coefficients = machine.coefficients * slopes[:, np.newaxis]
+            machine.intercept = machine.intercept * slopes + shifts
+            self.machine_ = machine
+            self._codes = np.where(known, used, -1)
+            self.held_out_ = self._by_row(probabilities(held_out * slopes + shifts))
         return self
-
-    def _fit(self, data: Training, rng: np.random.Generator) -> None:
-        codes = data.targets
-        linear = self._is_linear(len(codes), PAIR_BYTES)
-        sample, stand_for = self._sample(codes, self._rounds[-1], rng)
-        measure = SCORES_OF_CLASSES[self.scoring_]
-
-        def score(positions: np.ndarray, values: np.ndarray) -> float:
-            own = values[:, 0] if values.shape[1] == 1 else values
-            return measure(codes[sample][positions], own)
-
-        learner = Ridge(sorted(alternatives(self.alpha)))
-        signs = signs_of(codes, len(self.classes_))
-        weights = data.weights[sample] * stand_for
-        validation = CrossValidation(
-            learner, sample, signs[sample], data.folds[sample], weights, score, self.n_jobs
-        )
-        rounds = [
-            self._sample(codes[sample], size, rng)[0]
-            for size in self._rounds[:1]
-            if 2 * size <= len(sample)
-        ]
-        rounds.append(self._sample(codes[sample], self._rounds[1], rng)[0])
-        selector = self._select(data, rounds, validation, self._terms(data.batch, linear))
-        total = selector.mean(selector.terms)
-        scored = validation(total)
-        if self.class_weight == AUTO and len(self.classes_) == 2 and self.scoring_ != "accuracy":
-            weights = balanced(codes, data.weights)
-            other = replace(validation, weights=weights[sample] * stand_for)
-            against = other(total)
-            if against.mean > scored.mean:
-                selector.validation, scored, data = other, against, data._replace(weights=weights)
-        self._keep(selector, scored)
-        if linear:
-            alpha = float(learner.grid[scored.place])
-            machine, held_out, _ = self._train_features(
-                selector,
-                data,
-                lambda matrix, rows: sparse_ridge(matrix, signs[rows], alpha, data.weights[rows]),
-            )
-        else:
-            precision = np.float64 if len(codes) <= DOUBLE else np.float32
-            machine, K, scored = self._kernel_matrix(data, selector, scored, total, precision)
-            alpha = float(learner.grid[scored.place])
-            coefficients, intercept, held_out = fit_with_folds(
-                K, signs, alpha, data.weights, data.folds
-            )
-            machine.set_coefficients(coefficients, intercept, self._column_share_)
-        self.best_params_["alpha"] = alpha
-        machine, held_out, _ = self._with_forest(machine, held_out, data, selector.validation)
-        self._calibrate(machine, held_out, data)
-        self.n_graphs_ = len(codes)
-
-    def _forest_units(self, data: Training, held_out: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return factors and shifts to log-odds, the unit of forest outputs."""
-        factors, shifts = fit_sigmoids(data.targets, held_out, data.weights).T
-        return factors, shifts
-
-    def _calibrate(self, machine: KernelMachine, held_out: np.ndarray, data: Training) -> None:
-        """Convert scores to log-odds, calibrated on held-out graphs."""
-        sigmoids = fit_sigmoids(data.targets, held_out, np.ones(len(held_out)))
-        self.machine_ = machine.rescaled(sigmoids[:, 0], sigmoids[:, 1])
-        log_odds = held_out * sigmoids[:, 0] + sigmoids[:, 1]
-        found = probabilities(log_odds).astype(np.float32)
-        self.held_out_probabilities_ = self._by_row(found, np.nan)
-        self.held_out_classes_ = self._by_row(data.targets.astype(np.int32), -1)
-
-    def _sample(
-        self, codes: np.ndarray, size: int, rng: np.random.Generator
-    ) -> tuple[np.ndarray, np.ndarray]:
-        """Sample graphs for the evaluation of kernels; return positions and weights.
-
-        A score that does not depend on class sizes is estimated best from a sample that is as
-        balanced as possible. The weights (how many graphs of its class each one represents) give
-        alpha the same meaning on the sample as on all graphs.
-        """
-        if len(codes) <= size:
-            return np.arange(len(codes)), np.ones(len(codes))
-        pairs = len(self.classes_) == 2 and self.scoring_ in ("roc_auc", "average_precision")
-        if pairs or self.scoring_ == "balanced_accuracy":
-            return even_sample(codes, size, rng)
-        return stratified_sample(codes, size, rng), np.ones(size)
-
-    def _weighted(self, codes: np.ndarray, weights: np.ndarray) -> np.ndarray:
-        """Return the weights of graphs, multiplied by those of their classes."""
-        if self.class_weight in (None, AUTO):
-            return weights
-        if not isinstance(self.class_weight, dict):
-            return balanced(codes, weights)
-        # classes may be given as texts, such as those of a file
-        known = {str(name): weight for name, weight in self.class_weight.items()}
-        known |= self.class_weight
-        found = []
-        for name in self.classes_.tolist():
-            key = name if name in known else str(name)
-            if key not in known:
-                raise InvalidParameterError(
-                    f"class_weight must have a weight for every class; {name!r} has none."
-                )
-            found.append(known[key])
-        if not all(isinstance(weight, Real) for weight in found):
-            raise InvalidParameterError(f"Weights of classes must be numbers; got {found}.")
-        factors = np.array(found, dtype=float)
-        if not (np.isfinite(factors) & (factors > 0)).all():
-            raise InvalidParameterError(
-                f"Weights of classes must be finite numbers above 0; got {factors.tolist()}."
-            )
-        return weights * factors[codes]
 
     # ---------------------------------------------------------------- predict
 
@@ -333,12 +151,13 @@ class GraphClassifier(ClassifierMixin, GraphEstimator):
         array of shape (graphs,) for two classes, where positive means ``classes_[1]``, else
         (graphs, classes)
         """
-        values = self._values(X)
+        values = self._compared(X).values
         return values[:, 0] if values.shape[1] == 1 else values
 
     def predict(self, X: Any) -> np.ndarray:
         """Predict the class with the largest probability for each graph."""
-        codes = classes_of(self.decision_function(X))
+        values = self.decision_function(X)
+        codes = (values > 0).astype(int) if values.ndim == 1 else values.argmax(axis=1)
         return self.classes_[codes]
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
@@ -348,14 +167,14 @@ class GraphClassifier(ClassifierMixin, GraphEstimator):
     def predict_proba(self, X: Any) -> np.ndarray:
         """Return the probability of each class.
 
-        Probabilities are sigmoids of the scores, fitted to the held-out graphs of the
-        cross-validation.
+        Probabilities are sigmoids of the scores, fitted to the held-out scores of the training
+        graphs.
 
         Returns
         -------
         array of shape (graphs, classes)
         """
-        return probabilities(self._values(X))
+        return probabilities(self._compared(X).values)
 
     def predict_set(self, X: Any, coverage: float = 0.9) -> list[list[Any]]:
         """Return prediction sets that contain the true class with the given probability.
@@ -378,14 +197,15 @@ class GraphClassifier(ClassifierMixin, GraphEstimator):
         --------
         >>> import graphgrain as gg
         >>> graphs, y = gg.load_drugs()
-        >>> model = gg.GraphClassifier(max_level=1, max_terms=1).fit(graphs, y == "opioids")
+        >>> model = gg.GraphClassifier(gg.WeisfeilerLehman(1)).fit(graphs, y == "opioids")
         >>> model.predict_set(graphs[[221]], coverage=0.9)
         [[True]]
         """
         check_is_fitted(self, "machine_")
         check_value("coverage", coverage, COVERAGE)
         new = self.predict_proba(X)
-        inside = class_sets(self.held_out_probabilities_, self.held_out_classes_, new, coverage)
+        held_out = self.held_out_ if self._kept is None else self.held_out_[self._kept]
+        inside = class_sets(held_out, self._codes, new, coverage)
         order, classes = np.argsort(-new, axis=1, kind="stable"), self.classes_.tolist()
         return [
             [classes[code] for code in row if inside[number, code]]
@@ -417,25 +237,28 @@ def fit_sigmoids(codes: np.ndarray, scores: np.ndarray, weights: np.ndarray) -> 
 
 
 def _sigmoid(positive: np.ndarray, scores: np.ndarray, weights: np.ndarray) -> tuple[float, float]:
-    from sklearn.linear_model import LogisticRegression
+    from scipy.special import expit
 
     # Platt's smoothed targets instead of 0 and 1: perfectly separated training data does not lead
     # to probabilities of 0 and 1.
-    ones, zeros = int(positive.sum()), int((~positive).sum())
-    high, low = (ones + 1) / (ones + 2), 1 / (zeros + 2)
-    share = np.where(positive, high, low)
-    scale = max(float(np.std(scores)), 1e-12)
-    column = (scores / scale).reshape(-1, 1)
-    model = LogisticRegression(C=1e6, max_iter=1000).fit(
-        np.concatenate([column, column]),
-        np.repeat([1, 0], len(scores)),
-        sample_weight=np.concatenate([share * weights, (1 - share) * weights]),
-    )
-    slope, intercept = float(model.coef_[0, 0]), float(model.intercept_[0])
-    if slope < FLAT:
-        mean = float(np.average(share, weights=weights))
-        slope, intercept = FLAT, float(np.log(mean / (1 - mean)))
-    return slope / scale, intercept
+    ones, zeros = float(weights[positive].sum()), float(weights[~positive].sum())
+    share = np.where(positive, (ones + 1) / (ones + 2), 1 / (zeros + 2))
+    mean = float(np.average(share, weights=weights))
+    variance = np.cov(scores, aweights=weights, ddof=0) if len(scores) > 1 else 0.0
+    scale = max(float(np.sqrt(variance)), 1e-12)
+    inputs = np.column_stack([scores / scale, np.ones(len(scores))])
+    line = np.array([0.0, np.log(mean / (1 - mean))])
+    for _ in range(100):  # Newton's method
+        chance = expit(inputs @ line)
+        curvature = inputs.T @ (inputs * (weights * chance * (1 - chance))[:, np.newaxis])
+        slope = inputs.T @ (weights * (share - chance))
+        step = np.linalg.solve(curvature + 1e-9 * np.eye(2), slope)
+        line += step / max(1.0, np.abs(step).max())
+        if np.abs(step).max() < 1e-10:
+            break
+    if line[0] < FLAT:
+        line = np.array([FLAT, np.log(mean / (1 - mean))])
+    return float(line[0] / scale), float(line[1])
 
 
 def probabilities(log_odds: np.ndarray) -> np.ndarray:

@@ -4,22 +4,24 @@
    ``descriptors="rdkit"`` adds RDKit's molecular descriptors as such columns.
 2. Numbers are mapped to a normal distribution by their quantiles, missing values are imputed by the
    median and marked, categories are one-hot encoded; all fitted to the training rows only.
-3. The columns contribute to a prediction as a Gaussian kernel in the same machine, as extremely
-   randomised trees, or as both.
+3. Columns are compared by a Gaussian kernel whose width is the median distance: one term for those
+   of the table, one for descriptors, weighed as the other terms of the model are.
 """
 
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass, replace
+from collections.abc import Collection
+from dataclasses import dataclass
 from datetime import date, timedelta
 from decimal import Decimal
 from functools import lru_cache
 from numbers import Real
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
+from ..core.gram import GramSum
 from ..errors import GraphgrainWarning, InvalidParameterError, needed
 from ..graphs.processes import progress_bar
 from .inputs import category_name, is_float
@@ -28,10 +30,8 @@ from .inputs import category_name, is_float
 FAR = 3.0
 #: Maximum number of quantiles of a numeric column.
 MOST_QUANTILES = 1000
-#: Number of trees in cross-validation and in the final forest.
-TREES_TO_VALIDATE, TREES = 100, 300
-#: Forest probabilities are clipped to at least this distance from 0 and 1.
-SURE = 0.005
+#: Number of rows whose distances determine the width of the Gaussian kernel.
+MOST_COMPARED = 1000
 #: From this number of rows on, categories that are nearly all different are noted.
 MANY_ROWS = 20
 #: Zeros and ones as booleans.
@@ -149,6 +149,11 @@ class ColumnEncoder:
                 )
         return cls(numbers, categories, medians, marked, quantiles, values)
 
+    @property
+    def kinds(self) -> dict[str, str]:
+        """Kind ("number" or "category") of each column."""
+        return dict.fromkeys(self.numbers, "number") | dict.fromkeys(self.categories, "category")
+
     def transform(self, columns: dict[str, np.ndarray]) -> np.ndarray:
         """Encode the columns of new rows; unknown categories are encoded as zeros."""
         missing = [n for n in (*self.numbers, *self.categories) if n not in columns]
@@ -161,8 +166,7 @@ class ColumnEncoder:
         if self.numbers:
             table = np.column_stack([_as_numbers(name, columns[name]) for name in self.numbers])
             filled = np.where(np.isnan(table), self.medians, table)
-            moved = self._normal().transform(filled) if len(filled) else filled
-            parts += [np.clip(moved, -FAR, FAR), np.isnan(table[:, self.marked])]
+            parts += [self._normal(filled), np.isnan(table[:, self.marked])]
         for name, known in zip(self.categories, self.values, strict=True):
             own = _texts(columns[name])
             if set(known) <= {*_TRUTH.values(), ""}:  # trained on booleans
@@ -177,16 +181,24 @@ class ColumnEncoder:
             parts.append(found)
         return np.hstack(parts).astype(np.float64)
 
-    def _normal(self) -> Any:
-        """Return scikit-learn's transformer with the fitted quantiles."""
-        from sklearn.preprocessing import QuantileTransformer
+    def _normal(self, table: np.ndarray) -> np.ndarray:
+        """Map numbers to a normal distribution by their quantiles in training.
 
-        number = len(self.quantiles)
-        transformer = QuantileTransformer(n_quantiles=number, output_distribution="normal")
-        transformer.quantiles_, transformer.n_quantiles_ = self.quantiles, number
-        transformer.references_ = np.linspace(0, 1, number)
-        transformer.n_features_in_ = len(self.numbers)
-        return transformer
+        As in scikit-learn's ``QuantileTransformer``, the mean of interpolating up and down.
+        """
+        from scipy.special import ndtri
+
+        found = np.empty_like(table)
+        shares = np.linspace(0, 1, len(self.quantiles))
+        for number, (values, own) in enumerate(zip(table.T, self.quantiles.T, strict=True)):
+            rising = np.interp(values, own, shares)
+            falling = np.interp(-values, -own[::-1], -shares[::-1])
+            share = 0.5 * (rising - falling)
+            share[values <= own[0]], share[values >= own[-1]] = 0.0, 1.0
+            share[(values == own[0]) & (values == own[-1])] = 0.5
+            with np.errstate(divide="ignore"):
+                found[:, number] = np.clip(ndtri(share), -FAR, FAR)
+        return found
 
 
 def _texts(values: np.ndarray) -> np.ndarray:
@@ -251,155 +263,97 @@ def _as_numbers(name: str, values: np.ndarray) -> np.ndarray:
     return numbers
 
 
-# -------------------------------------------------------------------- contribution to predictions
+# -------------------------------------------------------------------- terms of columns
 
 
 @dataclass(frozen=True, eq=False)
-class ColumnKernel:
-    """A Gaussian kernel on columns.
+class ColumnSource:
+    """Encoded columns in the place of counted features.
 
     Attributes
     ----------
-    rows : array
-        Encoded training rows.
+    name : str
+        "columns" for those of the table, "descriptors" for computed ones.
+    encoder : ColumnEncoder
+    """
+
+    name: str
+    encoder: ColumnEncoder
+
+
+@dataclass(frozen=True, eq=False)
+class ColumnSimilarity:
+    """A Gaussian kernel on columns, as the term of a sum.
+
+    Attributes
+    ----------
+    source : ColumnSource
     gamma : float
         Inverse of the median squared distance between training rows.
     """
 
-    rows: np.ndarray
+    source: ColumnSource
     gamma: float
+    prior: ClassVar[float] = 0.0
 
-    @classmethod
-    def of(cls, rows: np.ndarray, rng: np.random.Generator) -> ColumnKernel:
-        """Return the kernel for training rows; gamma is estimated from at most 1,000 of them."""
-        from sklearn.metrics.pairwise import euclidean_distances
-
-        distances = euclidean_distances(rows[rng.permutation(len(rows))[:1000]], squared=True)
-        apart = distances[distances > 1e-12]
-        return cls(rows, 1.0 / float(np.median(apart)) if len(apart) else 1.0)
-
-    def compare(self, rows: np.ndarray) -> np.ndarray:
-        """Return similarities of encoded rows to the training rows."""
-        from sklearn.metrics.pairwise import rbf_kernel
-
-        if not len(rows):  # which scikit-learn refuses
-            return np.empty((0, len(self.rows)))
-        return rbf_kernel(rows, self.rows, self.gamma)
+    def parameters(self) -> dict[str, Any]:
+        """Return the name of the term and the columns it compares."""
+        names = [*self.source.encoder.numbers, *self.source.encoder.categories]
+        return {"kernel": "gaussian", "similarity": self.source.name, "columns": names}
 
 
 @dataclass(frozen=True, eq=False)
-class ColumnForest:
-    """Extremely randomised trees on columns.
+class ColumnTerm:
+    """A Gaussian kernel with the rows of the training graphs.
 
     Attributes
     ----------
-    trees : list
-        Arrays (left, right, feature, threshold, value) of each tree; ``value`` has the shape
-        (nodes, outputs).
-    classes : bool
-        Whether the trees predict class probabilities, which are converted to log-odds.
+    term : ColumnSimilarity
+    features : array
+        Encoded rows of the training graphs.
+    scale : float
+        Factor of the similarities.
     """
 
-    trees: list[tuple[np.ndarray, ...]]
-    classes: bool
+    term: ColumnSimilarity
+    features: np.ndarray
+    scale: float = 1.0
+    bounded: ClassVar[bool] = True
 
-    @classmethod
-    def fit(
-        cls,
-        rows: np.ndarray,
-        targets: np.ndarray,
-        weights: np.ndarray,
-        number: int,
-        n_classes: int | None,
-        n_jobs: int | None,
-    ) -> ColumnForest:
-        """Train on encoded rows; ``n_classes`` is None for regression."""
-        from sklearn.ensemble import ExtraTreesClassifier, ExtraTreesRegressor
+    def compare(self, rows: np.ndarray, n_jobs: int | None) -> np.ndarray:
+        """Return scaled similarities of encoded rows to the training rows."""
+        from scipy.spatial.distance import cdist
 
-        shared = {"n_estimators": number, "random_state": 0, "n_jobs": n_jobs, "bootstrap": False}
-        if n_classes is None:
-            model: Any = ExtraTreesRegressor(max_features=1 / 3, min_samples_leaf=2, **shared)
-            model.fit(rows, targets if targets.shape[1] > 1 else targets[:, 0], weights)
-        else:
-            model = ExtraTreesClassifier(max_features="sqrt", min_samples_leaf=2, **shared)
-            model.fit(rows, targets, weights)
-        trees: list[tuple[np.ndarray, ...]] = []
-        for estimator in model.estimators_:
-            tree = estimator.tree_
-            values = tree.value[:, 0, :] if n_classes is not None else tree.value[:, :, 0]
-            if n_classes is not None:
-                own = values / values.sum(axis=1, keepdims=True)
-                values = np.zeros((len(own), n_classes))
-                values[:, model.classes_.astype(int)] = own
-            trees.append(
-                (
-                    tree.children_left.astype(np.int32),
-                    tree.children_right.astype(np.int32),
-                    tree.feature.astype(np.int16 if rows.shape[1] < 2**15 else np.int32),
-                    tree.threshold.astype(np.float32),
-                    values.astype(np.float32),
-                )
-            )
-        return cls(trees, n_classes is not None)
+        squares = cdist(rows, self.features, "sqeuclidean")
+        return self.scale * np.exp(-self.term.gamma * squares)
 
-    def values(self, rows: np.ndarray) -> np.ndarray:
-        """Predict numbers, or log-odds of classes, for encoded rows."""
-        rows = rows.astype(np.float32)
-        total = np.zeros((len(rows), self.trees[0][4].shape[1]))
-        everyone = np.arange(len(rows))
-        for left, right, feature, threshold, value in self.trees:
-            node = np.zeros(len(rows), dtype=np.int64)
-            inner = everyone[left[node] >= 0]
-            while len(inner):
-                at = node[inner]
-                down = rows[inner, feature[at]] <= threshold[at]
-                node[inner] = np.where(down, left[at], right[at])
-                inner = inner[left[node[inner]] >= 0]
-            total += value[node]
-        total /= len(self.trees)
-        if not self.classes:
-            return total
-        sure = np.clip(total, SURE, 1 - SURE)
-        odds = np.log(sure / (1 - sure))
-        return odds[:, 1:] if odds.shape[1] == 2 else odds
+    def own_similarity(self, rows: np.ndarray) -> np.ndarray:
+        """Return the scaled similarity of each row with itself."""
+        return np.full(len(rows), self.scale)
+
+    def add_gram(self, total: GramSum, n_jobs: int | None) -> None:
+        """Add the scaled similarities among the training rows to a sum."""
+        total.matrix += self.compare(self.features, n_jobs)
 
 
-@dataclass(frozen=True, eq=False)
-class ColumnPart:
-    """Contribution of the columns to the outputs of a machine.
+def column_terms(
+    table: dict[str, np.ndarray], descriptors: Collection[str], rng: np.random.Generator
+) -> list[tuple[ColumnSimilarity, np.ndarray]]:
+    """Return a term for the columns of a table, and one for descriptors, with encoded rows."""
+    from scipy.spatial.distance import pdist
 
-    Attributes
-    ----------
-    encoder : ColumnEncoder
-    kernel : ColumnKernel or None
-    coefficients : array of shape (outputs, training rows), or None
-        Coefficients of the training rows, multiplied by the share of the kernel.
-    forest : ColumnForest or None
-    share : array of shape (outputs,)
-        Factors of the forest outputs.
-    """
-
-    encoder: ColumnEncoder
-    kernel: ColumnKernel | None = None
-    coefficients: np.ndarray | None = None
-    forest: ColumnForest | None = None
-    share: np.ndarray | None = None
-
-    def values(self, columns: dict[str, np.ndarray]) -> np.ndarray:
-        """Return the contribution of the columns of new rows, (rows, outputs)."""
-        rows = self.encoder.transform(columns)
-        total: Any = 0.0
-        if self.kernel is not None and self.coefficients is not None:
-            total = total + self.kernel.compare(rows) @ self.coefficients.T
-        if self.forest is not None:
-            total = total + self.forest.values(rows) * self.share
-        return np.asarray(total)
-
-    def rescaled(self, factors: np.ndarray) -> ColumnPart:
-        """Return a copy with each output multiplied by its factor."""
-        coefficients, share = self.coefficients, self.share
-        if coefficients is not None:
-            coefficients = coefficients * np.reshape(factors, (-1, 1))
-        if share is not None:
-            share = share * factors
-        return replace(self, coefficients=coefficients, share=share)
+    parts = {
+        "columns": {name: table[name] for name in table if name not in descriptors},
+        "descriptors": {name: table[name] for name in table if name in descriptors},
+    }
+    found = []
+    for name, columns in parts.items():
+        if not columns:
+            continue
+        encoder = ColumnEncoder.fit(columns)
+        rows = encoder.transform(columns)
+        squares = pdist(rows[rng.permutation(len(rows))[:MOST_COMPARED]], "sqeuclidean")
+        apart = squares[squares > 1e-12]
+        gamma = 1.0 / float(np.median(apart)) if len(apart) else 1.0
+        found.append((ColumnSimilarity(ColumnSource(name, encoder), gamma), rows))
+    return found

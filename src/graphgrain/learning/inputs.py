@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -166,6 +167,38 @@ def check_classes(y: Any, graphs: int, *, members: int = 2) -> tuple[np.ndarray,
     return classes, codes.reshape(-1).astype(np.int64)
 
 
+def balanced(codes: np.ndarray) -> np.ndarray:
+    """Return weights of graphs that give all classes the same total weight."""
+    totals = np.bincount(codes)
+    return len(codes) / (np.count_nonzero(totals) * totals[codes])
+
+
+def class_factors(codes: np.ndarray, classes: np.ndarray, class_weight: Any) -> np.ndarray:
+    """Return the weight of the class of each graph."""
+    if class_weight is None:
+        return np.ones(len(codes))
+    if not isinstance(class_weight, dict):
+        return balanced(codes)
+    # classes may be given as texts, such as those of a file
+    known = {str(name): weight for name, weight in class_weight.items()} | class_weight
+    found = []
+    for name in classes.tolist():
+        key = name if name in known else str(name)
+        if key not in known:
+            raise InvalidParameterError(
+                f"class_weight must have a weight for every class; {name!r} has none."
+            )
+        found.append(known[key])
+    if not all(isinstance(weight, Real) for weight in found):
+        raise InvalidParameterError(f"Weights of classes must be numbers; got {found}.")
+    factors = np.array(found, dtype=float)
+    if not (np.isfinite(factors) & (factors > 0)).all():
+        raise InvalidParameterError(
+            f"Weights of classes must be finite numbers above 0; got {factors.tolist()}."
+        )
+    return factors[codes]
+
+
 def check_known_classes(y: np.ndarray, classes: list[Any]) -> None:
     """Raise an error unless all entries are classes of a model."""
     for value in y.tolist():
@@ -235,18 +268,37 @@ def check_folds(folds: int, graphs: int) -> None:
         )
 
 
-def check_groups(groups: Any, graphs: int, cv: Any) -> np.ndarray:
+def check_weights(sample_weight: Any, graphs: int) -> np.ndarray:
+    """Return a weight for each graph, by default 1."""
+    if sample_weight is None:
+        return np.ones(graphs)
+    try:
+        weights = np.asarray(sample_weight, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise InvalidParameterError(
+            "sample_weight must hold a number for each graph; got "
+            f"{type(sample_weight).__name__} with other entries."
+        ) from None
+    if weights.shape != (graphs,) or not np.isfinite(weights).all() or (weights < 0).any():
+        raise InvalidParameterError(
+            f"sample_weight must hold a finite number of 0 or more for each of the {graphs} "
+            f"graphs; its shape is {weights.shape}, its smallest entry "
+            f"{weights.min(initial=np.inf):g}."
+        )
+    if not (weights > 0).any():
+        raise InvalidParameterError(
+            "sample_weight must be above zero for some graph; all weights are zero."
+        )
+    return weights
+
+
+def check_groups(groups: Any, graphs: int) -> np.ndarray:
     """Return a number for the group of each graph."""
     found = np.asarray(groups)
     if found.shape != (graphs,):
         raise InvalidParameterError(
             f"groups must hold one entry for each of the {graphs} graphs; its shape is "
             f"{found.shape}."
-        )
-    if isinstance(cv, str):
-        raise InvalidParameterError(
-            f"cv={cv!r} makes its own groups, of molecules with the same ring systems; got groups "
-            "as well. Use a number of folds with groups, or leave groups out."
         )
     try:
         return np.unique(found, return_inverse=True)[1].reshape(-1)

@@ -1,4 +1,4 @@
-"""KernelMachine: a fitted kernel model whose output is a sum over the patterns of a graph.
+"""Machine: a fitted kernel model whose output is a sum over the patterns of a graph.
 
 The kernel is a sum of terms. The output for a graph x is the sum over terms and training graphs i
 of ``coefficient[i] * scale * similarity(x, i)``, plus an intercept. Each similarity decomposes into
@@ -12,122 +12,33 @@ minmax
     The sum over i of ``coefficient[i] * min(x_p, i_p) / m_i``, where m_i is the sum of the maxima
     of x and i. This requires the features of the training graphs.
 
-Machines trained on the features themselves store pattern weights instead of training graphs.
+Terms of kernels without features, and of columns beside the graphs, are not sums over patterns.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from typing import Any
 
 import numpy as np
-from sklearn.base import clone
 
 from ..core.counting import find_columns
 from ..core.gram import GramSum, add_minima, minima_by_column
 from ..core.similarity import row_sums
-from ..errors import InvalidGraphError
+from ..core.triangle import Triangle, require_triangle
+from ..errors import InvalidParameterError
 from ..graphs.batch import GraphBatch
-from ..kernels.bases.feature_kernel import FeatureKernel
-from ..kernels.bases.graph_kernel import OUTPUT_PARAMETERS
 from ..kernels.features import Counts, FeatureColumns, Features
-from ..views.base import seen_through, view_name
-from .columns import ColumnPart
+from .columns import ColumnSimilarity, ColumnTerm
+from .solver import LANDMARKS
+from .terms import Source as Source
+from .terms import Term as Term
 
-#: Approximate number of similarities to training graphs held in memory at a time.
-BLOCK = 4_000_000
-
-
-@dataclass(frozen=True, eq=False)
-class Source:
-    """A kernel and a view, which together define how features are counted.
-
-    Attributes
-    ----------
-    name : str
-        Name of the kernel.
-    kernel : FeatureKernel
-        Unfitted kernel with its parameters, at the highest level.
-    view : fitted view or None
-    label_kind : str or None
-        Kind of the vertex labels of the training graphs after the view; None for any.
-    """
-
-    name: str
-    kernel: FeatureKernel
-    view: Any
-    label_kind: str | None
-
-    def see(self, batch: GraphBatch) -> GraphBatch:
-        """Apply the view to graphs."""
-        seen = seen_through(self.view, batch)
-        if seen.n_vertices and self.label_kind not in (None, seen.label_kind):
-            raise InvalidGraphError(
-                f"The graphs must have labels of the kind seen at fit ({self.label_kind}); got "
-                f"{seen.label_kind}. Convert them with GraphBatch.with_labels."
-            )
-        return seen
-
-    def count(self, batch: GraphBatch, n_jobs: int | None = None) -> Features:
-        """Count the features of graphs."""
-        kernel = clone(self.kernel).set_params(n_jobs=n_jobs)
-        return kernel.count(self.see(batch))
-
-
-@dataclass(frozen=True, eq=False)
-class Term:
-    """One kernel of the sum: a similarity of the features of a source.
-
-    Attributes
-    ----------
-    source : Source
-    counts : str
-        Map applied to the counts.
-    similarity : {"cosine", "minmax", "dot"}
-    n_levels : int or None
-        Number of levels used; None if the kernel has no level parameter.
-    """
-
-    source: Source
-    counts: str
-    similarity: str
-    n_levels: int | None = None
-
-    @property
-    def group(self) -> tuple[int, str, str]:
-        """Key shared by terms that differ only in their level."""
-        return (id(self.source), self.counts, self.similarity)
-
-    @property
-    def kernel(self) -> FeatureKernel:
-        """Unfitted kernel with the parameters of the term."""
-        kernel = clone(self.source.kernel)
-        own: dict[str, Any] = {"counts": self.counts, "similarity": self.similarity}
-        if kernel.level_parameter is not None and self.n_levels is not None:
-            own[kernel.level_parameter] = self.n_levels - 1
-        known = kernel.get_params()
-        return kernel.set_params(**{name: own[name] for name in own if name in known})
-
-    def parameters(self) -> dict[str, Any]:
-        """Return the name of the kernel and its main and non-default parameters."""
-        kernel = self.kernel
-        usual = type(kernel)().get_params(deep=False)
-        chosen = ("counts", "similarity", "edge_labels", kernel.level_parameter)
-        own = {
-            name: value
-            for name, value in kernel.get_params(deep=False).items()
-            if (name in chosen or repr(value) != repr(usual[name]))
-            and name not in OUTPUT_PARAMETERS
-        }
-        view = {} if self.source.view is None else {"view": view_name(self.source.view)}
-        return {"kernel": self.source.name, **own, **view}
-
-    def prepare(self, features: Features) -> Features:
-        """Select the levels of the term and apply its count map."""
-        return features.first_levels(self.n_levels).mapped(self.counts)
+#: Number of rows of a triangle that are computed together.
+ROWS = 256
 
 
 @dataclass(frozen=True, eq=False)
@@ -295,6 +206,15 @@ class FittedTerm(_PatternSum):
         own = self.columns
         return (own.sums if self.term.similarity == "minmax" else own.squares).sum(axis=0)
 
+    @property
+    def bounded(self) -> bool:
+        """Whether similarities are promised to be from 0 to 1."""
+        return self.term.similarity != "dot"
+
+    def add_gram(self, total: GramSum, n_jobs: int | None) -> None:
+        """Add the scaled similarities among the training graphs to a sum."""
+        self.columns.add_gram(self.term.similarity, total, self.scale, n_jobs)
+
     def compare(self, features: Features, n_jobs: int | None) -> np.ndarray:
         """Return scaled similarities of graphs to the training graphs."""
         K = self.columns.compare(self.term.prepare(features), self.term.similarity, n_jobs)
@@ -402,41 +322,65 @@ class PatternWeights(_PatternSum):
         return np.zeros(self.weights.shape[1])
 
 
-@dataclass(eq=False)
-class KernelMachine:
-    """Fitted model of a sum of kernels.
+@dataclass(frozen=True, eq=False)
+class FittedKernel:
+    """A term of a kernel without features: its similarities come from the kernel itself.
 
     Attributes
     ----------
-    terms : list of FittedTerm or PatternWeights
-    coefficients : array of shape (outputs, training graphs)
-        None if the terms are pattern weights.
-    intercept : array of shape (outputs,)
-    columns : ColumnPart or None
-        Contribution of the columns beside the graphs.
-    sources : list of Source
-        Distinct sources of the terms.
+    term : Term
+    features : GraphBatch
+        The training graphs.
+    scale : float
+        Factor of the similarities.
+    """
 
-    Examples
-    --------
-    >>> import graphgrain as gg
-    >>> graphs, y = gg.load_drugs()
-    >>> model = gg.GraphClassifier(max_level=1, max_terms=1).fit(graphs, y == "opioids")
-    >>> machine = model.machine_
-    >>> len(machine.terms), machine.coefficients.shape
-    (1, (1, 292))
-    >>> bool((machine.graph_values(graphs)[:, 0] == model.decision_function(graphs)).all())
-    True
+    term: Term
+    features: GraphBatch
+    scale: float = 1.0
+
+    @cached_property
+    def kernel(self) -> Any:
+        """The kernel, fitted to the training graphs."""
+        return self.term.kernel.fit(self.features)
+
+    @property
+    def bounded(self) -> bool:
+        """Whether similarities are promised to be from 0 to 1."""
+        return bool(self.kernel.unit_similarities)
+
+    def compare(self, batch: GraphBatch, n_jobs: int | None) -> np.ndarray:
+        """Return scaled similarities of graphs to the training graphs."""
+        return self.scale * np.asarray(self.kernel.set_params(n_jobs=n_jobs).transform(batch))
+
+    def own_similarity(self, batch: GraphBatch) -> np.ndarray:
+        """Return the scaled similarity of each graph with itself."""
+        return np.full(len(batch), self.scale)
+
+    def add_gram(self, total: GramSum, n_jobs: int | None) -> None:
+        """Add the scaled similarities among the training graphs to a sum."""
+        total.matrix += self.scale * self.kernel.set_params(n_jobs=n_jobs).gram()
+
+
+@dataclass(eq=False)
+class Machine:
+    """Exact kernel ridge regression on a weighted sum of terms.
+
+    Attributes
+    ----------
+    terms : list of FittedTerm, FittedKernel and ColumnTerm
+    coefficients : array of shape (outputs, training graphs)
+    intercept : array of shape (outputs,)
     """
 
     terms: list[Any]
-    coefficients: np.ndarray | None
-    intercept: np.ndarray
-    columns: ColumnPart | None = None
-    sources: list[Source] = field(init=False)
+    coefficients: np.ndarray = field(default_factory=lambda: np.zeros((1, 0)))
+    intercept: np.ndarray = field(default_factory=lambda: np.zeros(1))
 
-    def __post_init__(self) -> None:
-        self.sources = list({id(t.term.source): t.term.source for t in self.terms}.values())
+    @cached_property
+    def sources(self) -> list[Any]:
+        """Distinct sources of the terms."""
+        return list({id(fitted.term.source): fitted.term.source for fitted in self.terms}.values())
 
     @property
     def n_outputs(self) -> int:
@@ -445,66 +389,60 @@ class KernelMachine:
 
     @property
     def n_graphs(self) -> int:
-        """Number of training graphs stored; 0 with pattern weights."""
-        return 0 if isinstance(self.terms[0], PatternWeights) else len(self.terms[0].features)
+        """Number of training graphs."""
+        return len(self.terms[0].features)
 
-    def count(self, batch: GraphBatch, n_jobs: int | None = None) -> dict[int, Features]:
-        """Count the features of graphs; the keys are the ids of the sources."""
-        return {id(source): source.count(batch, n_jobs) for source in self.sources}
+    @property
+    def pattern_terms(self) -> list[FittedTerm]:
+        """The terms that are sums over patterns."""
+        return [fitted for fitted in self.terms if isinstance(fitted, FittedTerm)]
 
-    def values(
-        self,
-        counted: dict[int, Features],
-        columns: dict[str, np.ndarray],
-        n_jobs: int | None = None,
-    ) -> np.ndarray:
-        """Return the outputs for counted graphs and their columns, (graphs, outputs)."""
-        values = self._of_counted(counted, n_jobs)
-        return values if self.columns is None else values + self.columns.values(columns)
-
-    def graph_values(self, batch: GraphBatch, n_jobs: int | None = None) -> np.ndarray:
-        """Return the outputs for graphs without the contribution of columns."""
-        result = np.empty((len(batch), self.n_outputs))
-        for begin, end in self.blocks(len(batch)):
-            result[begin:end] = self._of_counted(self.count(batch[begin:end], n_jobs), n_jobs)
-        return result
-
-    def _of_counted(self, counted: dict[int, Features], n_jobs: int | None) -> np.ndarray:
-        result = np.tile(self.intercept, (len(next(iter(counted.values()))), 1))
-        for term in self.terms:
-            result += term.values(counted[id(term.term.source)], self.coefficients, n_jobs)
-        return result
-
-    def blocks(self, graphs: int) -> list[tuple[int, int]]:
-        """Return (begin, end) of blocks of graphs that limit the similarities held in memory."""
-        size = max(1, BLOCK // max(self.n_graphs, 1))
-        return [(begin, min(begin + size, graphs)) for begin in range(0, graphs, size)]
-
-    # ---------------------------------------------------------------- similarities
-
-    def gram(self, n_jobs: int | None = None, dtype: type = np.float64) -> np.ndarray:
-        """Return the kernel matrix of the training graphs, without columns."""
-        total = GramSum(self.n_graphs, dtype)
-        for term in self.terms:
-            term.columns.add_gram(term.term.similarity, total, term.scale, n_jobs)
+    def gram(self, n_jobs: int | None = None) -> np.ndarray:
+        """Return the kernel matrix of the training graphs."""
+        total = GramSum(self.n_graphs)
+        for fitted in self.terms:
+            fitted.add_gram(total, n_jobs)
         return total.mirrored(n_jobs)
 
-    def compare(self, counted: dict[int, Features], n_jobs: int | None = None) -> np.ndarray:
+    def triangle(self, n_jobs: int | None, alpha: float, report: Callable[[str], None]) -> Triangle:
+        """Return the kernel matrix of the training graphs, one triangle in 16 or 32 bits."""
+        graphs = self.n_graphs
+        noisy = 4.4e-6 * 2 * np.sqrt(graphs) > alpha  # rounding would move eigenvalues by more
+        fixed = not noisy and all(fitted.bounded for fitted in self.terms)
+        require_triangle(graphs, fixed, 8.0 * (LANDMARKS + 100))
+        gram = Triangle(graphs, fixed)
+        for begin in range(0, graphs, ROWS):
+            here = slice(begin, min(begin + ROWS, graphs))
+            counted = {id(f.term.source): f.features[here] for f in self.terms}
+            gram.set_rows(begin, self.compare(counted, n_jobs))
+            report(f"similarities of {here.stop:,} of {graphs:,} graphs")
+        return gram
+
+    def part(self, rows: np.ndarray) -> Machine:
+        """Return the machine of some training graphs, without coefficients."""
+        return Machine([replace(fitted, features=fitted.features[rows]) for fitted in self.terms])
+
+    def among(self, counted: dict[int, Any]) -> Machine:
+        """Return the machine with other graphs in the place of the training graphs."""
+        return Machine([replace(f, features=counted[id(f.term.source)]) for f in self.terms])
+
+    def compare(self, counted: dict[int, Any], n_jobs: int | None = None) -> np.ndarray:
         """Return the kernel matrix between new graphs (rows) and training graphs."""
-        parts = [t.compare(counted[id(t.term.source)], n_jobs) for t in self.terms]
-        return np.sum(parts, axis=0)
+        total = self.terms[0].compare(counted[id(self.terms[0].term.source)], n_jobs)
+        for fitted in self.terms[1:]:
+            total += fitted.compare(counted[id(fitted.term.source)], n_jobs)
+        return total
 
-    def own_similarity(self, counted: dict[int, Features]) -> np.ndarray:
+    def own_similarity(self, counted: dict[int, Any]) -> np.ndarray:
         """Return the similarity of each new graph with itself."""
-        parts = [t.own_similarity(counted[id(t.term.source)]) for t in self.terms]
+        parts = [f.own_similarity(counted[id(f.term.source)]) for f in self.terms]
         return np.sum(parts, axis=0)
 
-    def unseen(self, counted: dict[int, Features]) -> np.ndarray:
+    def unseen(self, counted: dict[int, Any], graphs: int) -> np.ndarray:
         """Return the share of pattern occurrences whose pattern is in no training graph."""
-        graphs = len(next(iter(counted.values())))
         new, total = np.zeros(graphs), np.zeros(graphs)
-        for own in by_source(self.terms):
-            deepest = own[0]
+        for members in by_source(self.pattern_terms):
+            deepest = members[0]
             levels = counted[id(deepest.term.source)].levels[: deepest.term.n_levels]
             for number, level in enumerate(levels):
                 known = deepest.known(number, level.hashes)
@@ -512,25 +450,21 @@ class KernelMachine:
                 total += np.bincount(level.rows, level.counts, graphs)
         return new / np.maximum(total, 1.0)
 
-    def set_coefficients(
-        self, coefficients: np.ndarray, intercept: np.ndarray, share: float
-    ) -> None:
-        """Set coefficients for a sum in which the column kernel has this share."""
-        self.coefficients, self.intercept = (1 - share) * coefficients, intercept
-        if self.columns is not None and self.columns.kernel is not None:
-            self.columns = replace(self.columns, coefficients=share * coefficients)
 
-    def rescaled(self, factors: np.ndarray, shifts: np.ndarray) -> KernelMachine:
-        """Return a copy with each output multiplied by its factor, then shifted."""
-        terms = [
-            replace(t, weights=t.weights * factors) if isinstance(t, PatternWeights) else t
-            for t in self.terms
-        ]
-        coefficients = self.coefficients
-        if coefficients is not None:
-            coefficients = coefficients * np.reshape(factors, (-1, 1))
-        columns = None if self.columns is None else self.columns.rescaled(factors)
-        return KernelMachine(terms, coefficients, self.intercept * factors + shifts, columns)
+def fitted_term(term: Any, features: Any) -> Any:
+    """Return a term with the features of the training graphs; its mean self-similarity is 1."""
+    if isinstance(term, ColumnSimilarity):
+        return ColumnTerm(term, features)
+    if not term.source.explicit:
+        if term.similarity == "dot":
+            raise InvalidParameterError(
+                f"{type(term.kernel).__name__} has no explicit features, and must have "
+                "similarity='cosine' to be a term of a model."
+            )
+        return FittedKernel(term, features)
+    fitted = FittedTerm(term, features)
+    unit = float(np.mean(fitted.own_similarity(features)))
+    return fitted if unit in (0.0, 1.0) else FittedTerm(term, features, 1.0 / unit)
 
 
 def by_source(terms: Sequence[Any]) -> list[list[Any]]:

@@ -1,88 +1,80 @@
-"""Model files: arrays and JSON in one archive, without executable code.
+"""Model files: a ``.npz`` archive of arrays, and the rest as JSON in one of them.
 
-The format is that of :mod:`graphgrain.archives`. ``about`` contains the class, its parameters and
-its fitted attributes as JSON, in which everything but plain values is a list that starts with a
-tag; arrays are stored separately in the archive. Features of training graphs are written once for
-all terms that share them, by columns, in the smallest sufficient integer type. Kernels and views
-are stored by class name and must be graphgrain's own (or a scikit-learn pipeline of these).
+Code is never executed: parameters and fitted attributes are plain values, arrays, and objects of a
+few known classes, by their tags. Members and sizes are checked before they are read, and the sizes
+of the parts of a model against each other before it is used.
 """
 
 from __future__ import annotations
 
+import io
+import json
+import math
+import os
+import struct
+import zipfile
 from dataclasses import fields
-from inspect import signature
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from sklearn.model_selection import (
-    GroupKFold,
-    KFold,
-    LeaveOneGroupOut,
-    LeaveOneOut,
-    StratifiedGroupKFold,
-    StratifiedKFold,
-)
 from sklearn.pipeline import Pipeline
 
 from .. import views
-from ..archives import Archive, Format, write_archive
 from ..core.counting import group_hashes, transpose
 from ..errors import InvalidFileError, InvalidParameterError
 from ..kernels.bases.graph_kernel import RUN_PARAMETERS, GraphKernel
 from ..kernels.features import Counts, Features
-from ..kernels.grid import KernelGrid, Setting
 from ..kernels.registry import KERNELS, kernel_from_json, kernel_to_json
 from ..views.base import View
 from ..writing import atomic_write
-from .columns import ColumnEncoder, ColumnForest, ColumnKernel, ColumnPart
-from .machine import FittedTerm, KernelMachine, PatternWeights, Source, Term
-from .regressor import TargetScale
+from .columns import ColumnEncoder, ColumnSimilarity, ColumnSource, ColumnTerm
+from .machine import FittedTerm, Machine
+from .sigma import Sigma
+from .terms import Source, Term
 
 if TYPE_CHECKING:
     from .classifier import GraphClassifier
     from .regressor import GraphRegressor
 
-FORMAT = Format("graphgrain model", b"GGMODEL\0", 3, "Train the model again")
+FORMAT, VERSION = "graphgrain model", 4
+REMEDY = "Save the model again"
 
 #: Views by class name.
 VIEWS: dict[str, type[View]] = {name: getattr(views, name) for name in dir(views)}
-#: scikit-learn splitters that hold out every graph once, by class name.
-SPLITTERS: dict[str, type[Any]] = {
-    splitter.__name__: splitter
-    for splitter in (
-        KFold, StratifiedKFold, GroupKFold, StratifiedGroupKFold, LeaveOneGroupOut, LeaveOneOut,
-    )
-}  # fmt: skip
 #: Dataclasses by their tags in files. Values are stored in the order of the fields.
 PLAIN: dict[str, type[Any]] = {
     "term": Term,
     "source": Source,
     "fitted term": FittedTerm,
-    "pattern weights": PatternWeights,
-    "machine": KernelMachine,
-    "column part": ColumnPart,
+    "machine": Machine,
+    "sigma": Sigma,
     "column encoder": ColumnEncoder,
-    "column kernel": ColumnKernel,
-    "column forest": ColumnForest,
+    "column source": ColumnSource,
+    "column similarity": ColumnSimilarity,
+    "column term": ColumnTerm,
 }
 _TAGS = {kind: tag for tag, kind in PLAIN.items()}
-_SHARED = (Source, Features)
+_SHARED = (Source, ColumnSource, Features)
 
 
 def write_model(model: Any, path: Path) -> None:
     """Write a fitted estimator; the file is replaced atomically."""
     encoder = _Encoder()
     parameters = model.get_params(deep=False)
-    fitted = {n: v for n, v in vars(model).items() if n not in parameters and n != "_factored"}
+    left_out = {*parameters, "_posteriors"}
+    fitted = {name: value for name, value in vars(model).items() if name not in left_out}
     about = {
+        "format": FORMAT,
+        "version": VERSION,
         "class": type(model).__name__,
         "parameters": encoder.encode(parameters),
         "fitted": encoder.encode(fitted),
         "shared": encoder.shared,
     }
+    content = np.frombuffer(json.dumps(about).encode(), dtype=np.uint8)
     with atomic_write(path, "The model") as file:
-        write_archive(file, FORMAT, about, encoder.arrays, packed=True)
+        np.savez(file, allow_pickle=False, **{"about": content, **encoder.arrays})
 
 
 def load_model(path: str | Path) -> GraphClassifier | GraphRegressor:
@@ -104,77 +96,121 @@ def load_model(path: str | Path) -> GraphClassifier | GraphRegressor:
     >>> sizes = graphs.vertex_counts
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     file = pathlib.Path(folder) / "sizes.ggm"
-    ...     gg.GraphRegressor(max_level=1).fit(graphs[::2], sizes[::2]).save(file)
+    ...     gg.GraphRegressor().fit(graphs[::2], sizes[::2]).save(file)
     ...     model = gg.load_model(file)
-    >>> model.score(graphs[1::2], sizes[1::2]) > 0.99
+    >>> model.score(graphs[1::2], sizes[1::2]) > 0.95
     True
     """
     from .classifier import GraphClassifier
     from .regressor import GraphRegressor
 
     path = Path(path)
-    _check_beginning(path)
-    archive = Archive(path, FORMAT)
+    arrays = _arrays(path)
     classes: dict[str, type[GraphClassifier | GraphRegressor]] = {
         kind.__name__: kind for kind in (GraphClassifier, GraphRegressor)
     }
     try:
-        about = archive.about
-        decoder = _Decoder(archive, about["shared"])
+        about = json.loads(arrays.pop("about", np.zeros(0, dtype=np.uint8)).tobytes())
+    except (ValueError, RecursionError):
+        about = None
+    if not isinstance(about, dict) or about.get("format") != FORMAT:
+        raise InvalidFileError(f"{str(path)!r} is not a model of graphgrain. {REMEDY}.")
+    if about.get("version") != VERSION:
+        raise InvalidFileError(
+            f"{str(path)!r} is a model of another version of graphgrain. Train it again, or use "
+            "the graphgrain that wrote it."
+        )
+    try:
+        decoder = _Decoder(arrays, about["shared"])
         model = classes[about["class"]](**decoder.decode(about["parameters"]))
         for name, value in decoder.decode(about["fitted"]).items():
             setattr(model, str(name), value)
         _check(model)
-    except InvalidFileError:
-        raise
     except (
         KeyError, TypeError, ValueError, IndexError, AttributeError, RecursionError, MemoryError,
     ) as error:  # fmt: skip
-        raise archive.damaged("header", f"it does not describe a model ({error})") from None
+        raise InvalidFileError(
+            f"{str(path)!r} is damaged: it does not describe a model ({error}). {REMEDY}."
+        ) from None
     return model
 
 
-def _check_beginning(path: Path) -> None:
+def _arrays(path: Path) -> dict[str, np.ndarray]:
+    """Read the arrays of a file; nothing is allocated for sizes that the file does not have."""
+    arrays: dict[str, np.ndarray] = {}
     try:
         with open(path, "rb") as file:
-            first = file.read(8)
+            if file.read(7) == b"GGMODEL":
+                raise InvalidFileError(
+                    f"{str(path)!r} is a model of graphgrain 0.3, whose models were others. Train "
+                    "it again with GraphClassifier or GraphRegressor."
+                )
+            size = os.fstat(file.fileno()).st_size
+            with zipfile.ZipFile(file) as archive:
+                members = archive.infolist()
+                if sum(member.file_size for member in members) > size:
+                    raise ValueError("its members claim more bytes than it has")
+                for member in members:
+                    if member.compress_type != zipfile.ZIP_STORED:
+                        raise ValueError(f"{member.filename[:60]!r} is not an uncompressed array")
+                    content = archive.read(member)
+                    arrays[member.filename.removesuffix(".npy")] = _array(content)
     except FileNotFoundError:
         raise InvalidFileError(f"There is no file {str(path)!r}.") from None
-    except OSError as error:
-        raise InvalidFileError(f"{str(path)!r} cannot be read: {error.strerror}.") from None
-    if first[:2] == b"PK":
+    except InvalidFileError:
+        raise
+    except (
+        OSError, ValueError, KeyError, TypeError, EOFError, RuntimeError, SyntaxError,
+        OverflowError, struct.error, zipfile.BadZipFile,
+    ) as error:  # fmt: skip
         raise InvalidFileError(
-            f"{str(path)!r} is a model of graphgrain 0.2, which had other estimators. Train it "
-            "again with GraphClassifier or GraphRegressor."
-        )
-    if first != FORMAT.magic:
-        raise InvalidFileError(
-            f"{str(path)!r} is not a graphgrain model, or it is damaged. Save the model again."
-        )
+            f"{str(path)!r} cannot be read, or is not a model of graphgrain: {error}. {REMEDY}."
+        ) from None
+    return arrays
+
+
+def _array(content: bytes) -> np.ndarray:
+    """Return an array in NumPy's format, after comparing its header with the available bytes."""
+    file = io.BytesIO(content)
+    version = np.lib.format.read_magic(file)
+    if version == (1, 0):
+        shape, fortran, dtype = np.lib.format.read_array_header_1_0(file)
+    elif version == (2, 0):
+        shape, fortran, dtype = np.lib.format.read_array_header_2_0(file)
+    else:
+        raise ValueError(f"version {version} of arrays is not known")
+    if dtype.hasobject or dtype.itemsize * math.prod(shape) != len(content) - file.tell():
+        raise ValueError(f"an array of {dtype} of shape {shape} in {len(content):,} bytes")
+    array = np.frombuffer(bytearray(content[file.tell() :]), dtype=dtype)
+    return array.reshape(shape[::-1]).T if fortran else array.reshape(shape)
 
 
 def _check(model: Any) -> None:
     """Raise a ValueError if the parts of a model have inconsistent sizes."""
-    own, near = model.machine_, model._landmarks
-    for term in own.terms:
-        if isinstance(term, PatternWeights):
-            sizes = sum(len(vocabulary) for vocabulary in term.vocabulary)
-            fits = term.weights.shape == (sizes, len(own.intercept))
-        else:
-            wanted = (len(own.intercept), len(term.features))
-            fits = own.coefficients is not None and own.coefficients.shape == wanted
-        if not fits:
-            raise ValueError("weights and patterns differ in number")
-    if near is None and own.coefficients is not None:
-        return
-    number = near.n_graphs
-    if (
-        any(len(term.features) != number for term in near.terms)
-        or model._landmark_rows.shape != (number,)
-        or model._landmark_inverse.shape != (number, number)
-        or {id(source) for source in near.sources} != {id(source) for source in own.sources}
-    ):
-        raise ValueError("landmarks and their process differ in number")
+    machine, sigma = model.machine_, model._sigma
+    graphs, outputs = machine.n_graphs, machine.n_outputs
+    wanted = {
+        "coefficients": (machine.coefficients, (outputs, graphs)),
+        "coefficients of sigma": (sigma.coefficients, (outputs, graphs)),
+        "bias of sigma": (sigma.bias, (outputs,)),
+        "slopes of sigma": (sigma.slopes, (outputs, 2)),
+        "scores": (sigma.scores, (graphs, outputs)),
+        "held-out sigma": (sigma.held_out, (graphs, outputs)),
+        "similarities": (sigma.similarity, (graphs,)),
+        "factor": (sigma.factor, (len(sigma.landmarks),) * 2),
+        "solution": (sigma.ones, (len(sigma.landmarks),)),
+        "targets": (model._targets, (graphs, outputs)),
+        "weights": (model._training_weights, (graphs,)),
+        "groups": (model._groups, (graphs,)),
+    }
+    for name, (array, shape) in wanted.items():
+        if array.shape != shape or array.dtype.kind not in "fi":
+            raise ValueError(f"{name} of shape {array.shape} instead of {shape}")
+    if any(len(fitted.features) != graphs for fitted in machine.terms):
+        raise ValueError("its terms have different numbers of graphs")
+    landmarks = sigma.landmarks
+    if landmarks.dtype.kind != "i" or not (0 <= landmarks.min() <= landmarks.max() < graphs):
+        raise ValueError("its landmarks are not training graphs")
 
 
 class _Encoder:
@@ -205,16 +241,9 @@ class _Encoder:
             return ["shared", self._numbers[id(value)]]
         if type(value) in _TAGS:
             return self._plain(value)
-        if isinstance(value, TargetScale):
-            return ["target scale", self.encode(vars(value))]
         if isinstance(value, GraphKernel):
-            _known_name(type(value))
+            _check_known(type(value))
             return ["kernel", kernel_to_json(value, leave_out=RUN_PARAMETERS)]
-        if isinstance(value, KernelGrid):
-            return ["grid", self._grid(value)]
-        if SPLITTERS.get(type(value).__name__) is type(value):
-            own = {name: getattr(value, name) for name in signature(type(value)).parameters}
-            return ["splitter", type(value).__name__, self.encode(own)]
         return self._view(value)
 
     def _plain(self, value: Any) -> list[Any]:
@@ -243,42 +272,27 @@ class _Encoder:
             )
         return ["features", len(features), features.whole, levels]
 
-    def _grid(self, grid: KernelGrid) -> dict[str, Any]:
-        settings = [[self.encode(dict(s.parameters)), self.encode(s.view)] for s in grid.settings]
-        return {
-            "name": grid.name,
-            "kernel": _known_name(grid.kernel),
-            "title": grid.title,
-            "level_parameter": grid.level_parameter,
-            "variant": grid.variant,
-            "settings": settings,
-            "attribute_view": self.encode(grid.attribute_view),
-        }
-
     def _view(self, view: Any) -> list[Any]:
         if type(view) is Pipeline:
             return ["pipeline", *([name, self.encode(step)] for name, step in view.steps)]
         if VIEWS.get(type(view).__name__) is not type(view):
             raise InvalidParameterError(
                 "A model file holds numbers, texts, the views of graphgrain "
-                f"({', '.join(sorted(VIEWS))}, and pipelines of them) and splitters of "
-                f"scikit-learn ({', '.join(SPLITTERS)}); got a {type(view).__name__}. Use pickle "
-                "for models with others."
+                f"({', '.join(sorted(VIEWS))}, and pipelines of them) and kernels with explicit "
+                f"features; got a {type(view).__name__}. Use pickle for models with others."
             )
         parameters = view.get_params(deep=False)
         fitted = {name: value for name, value in vars(view).items() if name not in parameters}
         return ["view", type(view).__name__, self.encode(parameters), self.encode(fitted)]
 
 
-def _known_name(kernel: type[Any]) -> str:
-    """Return the registered name of a kernel class."""
-    known = {each.kernel: name for name, each in KERNELS.items()}
-    if kernel not in known:
+def _check_known(kernel: type[Any]) -> None:
+    """Raise an error unless a kernel class is one of graphgrain's."""
+    if kernel not in [entry.kernel for entry in KERNELS.values()]:
         raise InvalidParameterError(
             f"A model file holds kernels of graphgrain ({', '.join(KERNELS)}); got a "
             f"{kernel.__name__}. Use pickle for models with other kernels."
         )
-    return known[kernel]
 
 
 def _small(values: np.ndarray) -> np.ndarray:
@@ -293,8 +307,8 @@ def _small(values: np.ndarray) -> np.ndarray:
 class _Decoder:
     """Inverse of :class:`_Encoder`."""
 
-    def __init__(self, archive: Archive, shared: list[Any]) -> None:
-        self.archive = archive
+    def __init__(self, arrays: dict[str, np.ndarray], shared: list[Any]) -> None:
+        self.arrays = arrays
         self.shared: list[Any] = []
         for content in shared:  # entries may refer to earlier ones
             self.shared.append(self.decode(content))
@@ -309,7 +323,7 @@ class _Decoder:
         if tag == "dict":
             return {self.decode(key): self.decode(item) for key, item in content}
         if tag == "array":
-            array = np.array(self.archive[content[0]])
+            array = self.arrays[content[0]]
             return array.astype(bool) if content[1] else array
         if tag == "texts":
             items = [self.decode(item) for item in content[1]]
@@ -318,22 +332,8 @@ class _Decoder:
             return self.shared[content[0]]
         if tag == "features":
             return self._features(*content)
-        if tag == "target scale":
-            scale = TargetScale.__new__(TargetScale)
-            vars(scale).update(self.decode(content[0]))
-            return scale
         if tag == "kernel":
             return kernel_from_json(content[0])
-        if tag == "grid":
-            own = content[0]
-            decoded = {
-                "kernel": KERNELS[own["kernel"]].kernel,
-                "settings": tuple(Setting(*map(self.decode, item)) for item in own["settings"]),
-                "attribute_view": self.decode(own.get("attribute_view")),
-            }
-            return KernelGrid(**{**own, **decoded})
-        if tag == "splitter":
-            return SPLITTERS[content[0]](**self.decode(content[1]))
         if tag == "pipeline":
             return Pipeline([(name, self.decode(step)) for name, step in content])
         if tag == "view":

@@ -1,7 +1,5 @@
 # Public names of this package; __init__.py loads them lazily.
-from .activity_cliffs import Cliff as Cliff
 from .activity_cliffs import Cliffs as Cliffs
-from .activity_cliffs import cliffs as cliffs
 from .graph_index import GraphIndex as GraphIndex
 from .groups import Clusters as Clusters
 from .groups import NearDuplicates as NearDuplicates

@@ -1,16 +1,13 @@
-"""GraphIndex: an index of graphs on disk for similarity search.
+"""GraphIndex: an index of graphs for exact similarity search, on disk or in memory.
 
-Graphs are written in three steps:
-
-1. They are sketched chunk by chunk; every 65,536 of them are written as a segment.
-2. After each segment, a journal records how far the stream was read, so that the same call can
-   resume after an interruption.
-3. Finally the manifest is replaced, which adds all new segments to the index at once.
+1. :class:`IndexWriter` reads a stream of graphs in chunks, checks them, and collects segments of
+   up to 65,536 graphs (``segment.py``).
+2. Segments are stored in a folder in one transaction (``index_folder.py``), or stay in memory.
+3. A :class:`Ranker` searches the segments of one moment (``ranking.py``).
 """
 
 from __future__ import annotations
 
-import json
 import os
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -40,34 +37,34 @@ from ..graphs.files.molecules import is_molecule_file
 from ..graphs.processes import progress_bar
 from ..graphs.streams import Chunk, as_chunks
 from ..kernels.bases.feature_kernel import FeatureKernel, check_explicit
+from ..kernels.features import Features
 from ..kernels.registry import describe_kernel, kernel_from_json, kernel_to_json
 from ..kernels.tree_plus_plus import TreePlusPlus
 from ..parameters import JOBS, Number, OneOf, Whole, check_parameters, check_value
 from ..writing import unwritable
-from .index_files import (
-    CHUNK,
-    JOURNAL,
-    KINDS,
-    LARGEST,
-    MANIFEST,
-    OWN_SUFFIXES,
-    Manifest,
-    SegmentEntry,
-    Sketches,
+from .index_folder import (
+    DATABASE,
+    Settings,
     Snapshot,
-    as_array,
     checked_ids,
-    choose_common,
-    delete_leftovers,
-    id_keys,
-    keyed_features,
-    make_sketches,
-    only_writer,
-    read_manifest,
-    write_manifest,
-    write_segment,
+    delete_strays,
+    load,
+    writing,
 )
 from .ranking import Hits, Ranker
+from .segment import (
+    CHUNK,
+    KINDS,
+    LARGEST,
+    Segment,
+    SegmentBuilder,
+    Stored,
+    as_array,
+    id_keys,
+    keyed,
+    keyed_features,
+    values_differ,
+)
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -81,21 +78,22 @@ Pieces = Iterable[tuple[Chunk, Sequence[Any] | None]]
 #: Number of queries answered together, and of graphs of the index used as queries together.
 _BATCH = 256
 _TOGETHER = 1024
+_NO_ROWS = np.empty(0, dtype=np.int64)
 
 
 class GraphIndex:
-    """An index of graphs on disk for exact search of the most similar graphs.
+    """An index of graphs for exact search of the most similar graphs.
 
     Create an index with :meth:`build` and open an existing one with ``GraphIndex(path)``. An index
     is a folder with the graphs in a compact form, a sketch of the features of each graph, ids and
-    optional columns. Sketches give upper bounds of similarities; graphs whose bounds are high
-    enough are compared exactly, with the features of the kernel. Only the parts a search needs
-    are read from disk.
+    optional columns; or it is in memory. Sketches give upper bounds of similarities; graphs whose
+    bounds are high enough are compared exactly, with the features of the kernel. Only the parts a
+    search needs are read from disk.
 
     Parameters
     ----------
     path : path of a folder
-        An index created by :meth:`build`. Opening reads only its manifest and headers.
+        An index created by :meth:`build`. Opening maps its arrays and reads its columns.
     kernel : kernel, optional
         Required only for kernels that are not part of graphgrain; it must be the kernel that the
         index was built with.
@@ -105,13 +103,14 @@ class GraphIndex:
     See Also
     --------
     pairs : Find all pairs of similar graphs.
-    sphere_exclusion : Cluster the graphs of an index.
-    pick_diverse : Pick diverse graphs from an index.
+    sphere_exclusion : Cluster graphs.
+    pick_diverse : Pick diverse graphs.
     near_duplicates : Find queries that are nearly contained in an index.
 
     Notes
     -----
-    Pickling stores only the path; the folder must be accessible where the index is unpickled.
+    Pickling stores only the path, unless the index is in memory; the folder must be accessible
+    where the index is unpickled.
 
     Examples
     --------
@@ -129,6 +128,9 @@ class GraphIndex:
     291
     """
 
+    path: Path | None
+    kernel: FeatureKernel | None
+
     def __init__(
         self,
         path: str | os.PathLike[str],
@@ -138,11 +140,23 @@ class GraphIndex:
     ) -> None:
         self.path = _folder(path).absolute()  # the working directory may change
         self.n_jobs = check_value("n_jobs", n_jobs, JOBS)
-        self._own_kernel = None if kernel is None else check_kernel(kernel)
+        self._passed_kernel = None if kernel is None else check_kernel(kernel)
         self.refresh()
+        delete_strays(self.path, self._snapshot)
+
+    @classmethod
+    def _in_memory(
+        cls, snapshot: Snapshot, kernel: FeatureKernel | None, n_jobs: int | None
+    ) -> GraphIndex:
+        index = cls.__new__(cls)
+        index.path, index.kernel, index.n_jobs = None, kernel, n_jobs
+        index._snapshot = snapshot
+        return index
 
     def __reduce__(self) -> Any:
-        options = {"kernel": self._own_kernel, "n_jobs": self.n_jobs}
+        if self.path is None:
+            return type(self)._in_memory, (self._snapshot, self.kernel, self.n_jobs)
+        options = {"kernel": self._passed_kernel, "n_jobs": self.n_jobs}
         return partial(type(self), **options), (str(self.path),)
 
     # ---------------------------------------------------------------- building and opening
@@ -150,7 +164,7 @@ class GraphIndex:
     @classmethod
     def build(
         cls,
-        path: str | os.PathLike[str],
+        path: str | os.PathLike[str] | None,
         source: Any,
         kernel: FeatureKernel | None = None,
         *,
@@ -167,12 +181,13 @@ class GraphIndex:
 
         Parameters
         ----------
-        path : path of a folder
+        path : path of a folder, or None
             The folder must not exist unless ``overwrite`` is True; by convention its name ends
-            in ``.ggi``.
-        source : GraphBatch, iterable or path
+            in ``.ggi``. With None the index is in memory and cannot be changed.
+        source : GraphBatch, iterable, path or Features
             Anything that :func:`as_chunks` accepts: graphs, a stream of graphs, or a file of
-            molecules or graphs.
+            molecules or graphs. An index in memory can also be one of :class:`Features`, whose
+            counts are compared as they are; its queries are features, too.
         kernel : kernel with explicit features, optional
             Kernel used to compare graphs. The default is
             ``TreePlusPlus(4, 1, counts="binary")``, with edge labels if there are any; the
@@ -205,53 +220,76 @@ class GraphIndex:
 
         Notes
         -----
-        If building from a file of molecules is interrupted, the same call resumes it. Until it
-        has finished, there is no index, or the previous one remains.
+        Until building has finished, there is no index, or the previous one remains.
+
+        Examples
+        --------
+        >>> import graphgrain as gg
+        >>> graphs = gg.load_drugs()[0]
+        >>> index = gg.GraphIndex.build(None, graphs[:100])
+        >>> index.search(graphs[100], k=2)[0].shape
+        (1, 2)
         """
         check_value("first_id", first_id, Whole(0))
         check_value("n_jobs", n_jobs, JOBS)
+        chosen = None if kernel is None else check_kernel(kernel)
+        settings = Settings(
+            None, check_value("similarity", similarity_by(chosen, similarity), OneOf(tuple(KINDS)))
+        )
+        if path is None and isinstance(source, Features):
+            return cls._of_features(source, settings, ids, first_id, n_jobs)
         source, are_molecules = with_kind(source)
-        used = None if kernel is None else check_kernel(kernel)
-        similarity = similarity_by(used, similarity)
-        check_value("similarity", similarity, OneOf(tuple(KINDS)))
-        folder = _folder(path)
-        make_folder(folder, overwrite)
-        with only_writer(folder):
-            settings = {
-                "kernel": None if used is None else stored(used),
-                "similarity": similarity,
-                "first_id": int(first_id),
-                "ids": ids if isinstance(ids, str) else None,
-                "columns": columns if isinstance(columns, list) else None,
-                "options": {name: repr(value) for name, value in options.items()},
-            }
-            origin = origin_of(source, ids, columns, settings)
-            earlier = interrupted(folder, origin)
-            after = 0 if earlier is None else int(earlier.extra["line"])
-            pieces = pieces_of(source, ids, columns, n_jobs, options, after)
-            first = list(islice(pieces, 1))
-            if used is None and earlier is not None:
-                used = restored(earlier.kernel, None, str(folder))
-            elif used is None:
-                if not first:
-                    raise InvalidParameterError(
-                        "An index without graphs needs a kernel; give kernel=TreePlusPlus(...)."
-                    )
-                used = default_kernel(first[0][0].graphs)
-            used.set_params(n_jobs=n_jobs)
+        if are_molecules or is_molecules(source):
             labels = {name: bool(options[name]) for name in LabelOptions._fields if name in options}
-            manifest = earlier or Manifest(
-                stored(used),
-                similarity,
-                label_kind="",
-                molecules=labels if is_molecules(source) or are_molecules else None,
-                next_id=int(first_id),
+            settings = replace(settings, molecules=labels)
+        settings = replace(settings, next_id=int(first_id))
+
+        def write(put: Callable[[Stored], None]) -> tuple[FeatureKernel, Settings]:
+            pieces = pieces_of(source, ids, columns, n_jobs, options)
+            first = list(islice(pieces, 1))
+            if chosen is None and not first:
+                raise InvalidParameterError(
+                    "An index without graphs needs a kernel; give kernel=TreePlusPlus(...)."
+                )
+            used = default_kernel(first[0][0].graphs) if chosen is None else chosen
+            used.set_params(n_jobs=n_jobs)
+            writer = IndexWriter(
+                used, Snapshot(replace(settings, kernel=kernel_entry(used)), []), put
             )
-            writer = SegmentWriter(folder, used, manifest, origin)
-            done = sum(entry.graphs for entry in manifest.segments)
-            with progress_bar(verbose, None, "graphs", initial=done) as bar:
+            with progress_bar(verbose, None, "graphs") as bar:
                 writer.write(chain(first, pieces), bar.update)
+            return used, writer.settings
+
+        if path is None:
+            stored: list[Stored] = []
+            used, settings = write(stored.append)
+            snapshot = Snapshot(settings, [Segment(each, _NO_ROWS, "in memory") for each in stored])
+            return cls._in_memory(snapshot, used, n_jobs)
+        folder = _folder(path)
+        make_folder(folder)
+        with writing(folder, create=True) as transaction:
+            if not (transaction.is_new or overwrite):
+                raise InvalidParameterError(
+                    f"There is an index {str(folder)!r} already. Choose another name, add to it "
+                    "with GraphIndex.open(path).add(graphs), or say overwrite=True "
+                    "(`--overwrite`)."
+                )
+            transaction.drop()
+            transaction.set(write(transaction.add)[1])
         return cls(path, kernel=kernel, n_jobs=n_jobs)
+
+    @classmethod
+    def _of_features(
+        cls, features: Features, settings: Settings, ids: Any, first_id: int, n_jobs: int | None
+    ) -> GraphIndex:
+        """Return an index in memory of features that have been counted."""
+        counts = keyed(features)
+        numbers = range(first_id, first_id + len(features))
+        builder = SegmentBuilder(bool((counts.counts != 1.0).any()))
+        bare = GraphBatch.from_edges([0] * len(features), [])
+        builder.add(Chunk(bare, {}), counts, checked_ids(numbers if ids is None else ids))
+        segments = [Segment(builder.build(), _NO_ROWS, "in memory", features)] if len(bare) else []
+        return cls._in_memory(Snapshot(settings, segments), None, n_jobs)
 
     @classmethod
     def open(
@@ -266,17 +304,20 @@ class GraphIndex:
 
     def refresh(self) -> GraphIndex:
         """Load changes made by other processes since the index was opened."""
-        snapshot = Snapshot.of(self.path)
-        # Another process may have replaced the index by one with another kernel.
-        kernel = restored(snapshot.manifest.kernel, self._own_kernel, str(self.path))
-        self.kernel = kernel.set_params(n_jobs=self.n_jobs)
-        self._snapshot = snapshot
+        if self.path is not None:
+            snapshot = load(self.path)
+            # Another process may have replaced the index by one with another kernel.
+            entry = snapshot.settings.kernel
+            kernel = restored(entry or {}, self._passed_kernel, str(self.path))
+            self.kernel = kernel.set_params(n_jobs=self.n_jobs)
+            self._snapshot = snapshot
         return self
 
     # ---------------------------------------------------------------- contents
 
     def __repr__(self) -> str:
-        name = self._snapshot.manifest.kernel["class"]
+        entry = self._snapshot.settings.kernel
+        name = "Features" if entry is None else entry["class"]
         return f"GraphIndex({counted(len(self), 'graph')}, {self.similarity} of {name})"
 
     def __len__(self) -> int:
@@ -285,7 +326,7 @@ class GraphIndex:
     @property
     def similarity(self) -> str:
         """Default similarity of this index."""
-        return self._snapshot.manifest.similarity
+        return self._snapshot.settings.similarity
 
     @property
     def ids(self) -> np.ndarray:
@@ -297,16 +338,29 @@ class GraphIndex:
         """Names of the stored columns."""
         return self._snapshot.column_names
 
+    @property
+    def label_options(self) -> dict[str, bool] | None:
+        """Options of labels that the molecules were read with; None for other graphs."""
+        molecules = self._snapshot.settings.molecules
+        return None if molecules is None else {name: bool(used) for name, used in molecules.items()}
+
     def columns(self, ids: Sequence[Any] | None = None) -> dict[str, np.ndarray]:
         """Return the stored columns of the graphs with the given ids, by default of all graphs."""
-        return self._snapshot.columns(self._places(ids))
+        return self._snapshot.columns(self._positions(ids))
 
     def graphs(self, ids: Sequence[Any] | None = None) -> GraphBatch:
-        """Return the graphs with the given ids, by default all graphs."""
-        return self._snapshot.graphs(self._places(ids))
+        """Return the graphs with the given ids and their columns, by default all graphs."""
+        self._check_kernel("graphs")
+        positions = self._positions(ids)
+        columns = {"id": as_array(self._snapshot.ids(positions))}
+        return self._snapshot.graphs(positions).with_columns(
+            columns | self._snapshot.columns(positions)
+        )
 
     def nbytes(self) -> int:
-        """Return the size on disk in bytes."""
+        """Return the size in bytes, on disk or in memory."""
+        if self.path is None:
+            return sum(segment.nbytes for segment in self._snapshot.segments)
         size = 0
         for file in self.path.iterdir():
             with suppress(FileNotFoundError):  # a writer may delete it in the meantime
@@ -321,10 +375,17 @@ class GraphIndex:
         comes from an untrusted source.
         """
         for segment in self._snapshot.segments:
-            segment.verify(self.kernel)
+            segment.verify(self._check_kernel("verify"))
 
-    def _places(self, ids: Sequence[Any] | None) -> np.ndarray:
-        return self._snapshot.live if ids is None else self._snapshot.places(ids)
+    def _positions(self, ids: Sequence[Any] | None) -> np.ndarray:
+        return self._snapshot.live if ids is None else self._snapshot.positions(ids)
+
+    def _check_kernel(self, act: str) -> FeatureKernel:
+        if self.kernel is None:
+            raise InvalidParameterError(
+                f"{act} needs the graphs, and this index is one of features. Build it of graphs."
+            )
+        return self.kernel
 
     # ---------------------------------------------------------------- changing
 
@@ -336,57 +397,75 @@ class GraphIndex:
 
         Either all graphs are added or, in case of an error, none.
         """
-        with only_writer(self.path):
+        with writing(self._folder()) as transaction:
             now = self.refresh()._snapshot
-            molecules = now.manifest.molecules
-            source, are_molecules = with_kind(source)
-            from_file = is_molecules(source)
-            if (are_molecules or from_file) and molecules is None and now.manifest.label_kind:
-                raise InvalidGraphError(
-                    "This index holds graphs, and does not know how molecules were read for it. "
-                    "Give graphs, such as graphgrain.from_smiles(list)."
-                )
-            if are_molecules:
-                items = iter(column_items(source) if hasattr(source, "__len__") else source)
-                parts = iter(lambda: list(islice(items, CHUNK)), [])
-                source = (self.as_queries(part) for part in parts)
-            elif from_file and molecules is not None:
-                given = {name: options[name] for name in LabelOptions._fields if name in options}
-                if any(value != molecules.get(name, False) for name, value in given.items()):
-                    raise InvalidParameterError(
-                        f"All molecules of an index are read in the same way; it was built with "
-                        f"{molecules}, got {given}. Leave these options out."
-                    )
-                options = {**options, **molecules}
+            source = self._as_source(source, options)
             pieces = pieces_of(source, ids, columns, self.n_jobs, options)
             first = list(islice(pieces, 2))
             new = sum(len(chunk.graphs) for chunk, _ in first)
             if not new:
                 return
-            merged = tail_to_merge(now.manifest.segments, new) if len(first) == 1 else 0
+            merged = tail_to_merge(now.segments, new) if len(first) == 1 else 0
             stay = len(now.segments) - merged
-            manifest = replace(now.manifest, segments=now.manifest.segments[:stay])
-            writer = SegmentWriter(self.path, self.kernel, manifest)
+            writer = IndexWriter(
+                self._check_kernel("add"),
+                Snapshot(now.settings, now.segments[:stay]),
+                transaction.add,
+            )
+            transaction.drop(now.segments[stay:])
             with progress_bar(verbose, None, "graphs") as bar:
                 writer.write(chain(now.pieces(stay), first, pieces), bar.update)
+            transaction.set(writer.settings)
         self.refresh()
+
+    def _as_source(self, source: Any, options: dict[str, Any]) -> Any:
+        """Return a source whose molecules are read as those of the index, with its options."""
+        settings = self._snapshot.settings
+        molecules = settings.molecules
+        source, are_molecules = with_kind(source)
+        if (are_molecules or is_molecules(source)) and molecules is None and settings.label_kind:
+            raise InvalidGraphError(
+                "This index holds graphs, and does not know how molecules were read for it. "
+                "Give graphs, such as graphgrain.from_smiles(list)."
+            )
+        if are_molecules:
+            items = iter(column_items(source) if hasattr(source, "__len__") else source)
+            parts = iter(lambda: list(islice(items, CHUNK)), [])
+            return (self.as_queries(part) for part in parts)
+        if is_molecules(source) and molecules is not None:
+            read = {name: options[name] for name in LabelOptions._fields if name in options}
+            if any(value != molecules.get(name, False) for name, value in read.items()):
+                raise InvalidParameterError(
+                    f"All molecules of an index are read in the same way; it was built with "
+                    f"{molecules}, got {read}. Leave these options out."
+                )
+            options |= molecules
+        return source
 
     def remove(self, ids: Iterable[Any]) -> None:
         """Remove the graphs with the given ids. Use :meth:`compact` to free their disk space."""
-        with only_writer(self.path):
+        with writing(self._folder()) as transaction:
             now = self.refresh()._snapshot
-            places = now.places(ids)
-            if len(places):
-                commit(self.path, now.without(places))
+            for segment, rows in now.rows(np.unique(now.positions(ids))):
+                transaction.bury(segment, rows)
         self.refresh()
 
     def compact(self) -> None:
         """Rewrite the index without removed graphs, in as few segments as possible."""
-        with only_writer(self.path):
+        with writing(self._folder()) as transaction:
             now = self.refresh()._snapshot
-            manifest = replace(now.manifest, segments=(), removed=None)
-            SegmentWriter(self.path, self.kernel, manifest).write(now.pieces())
+            transaction.drop()
+            kernel = self._check_kernel("compact")
+            IndexWriter(kernel, Snapshot(now.settings, []), transaction.add).write(now.pieces())
         self.refresh()
+
+    def _folder(self) -> Path:
+        if self.path is None:
+            raise InvalidParameterError(
+                "An index in memory cannot be changed. Build one in a folder: "
+                "GraphIndex.build(path, graphs)."
+            )
+        return self.path
 
     # ---------------------------------------------------------------- searching
 
@@ -442,19 +521,27 @@ class GraphIndex:
         ranker = self._ranker(similarity)
         snapshot = ranker.snapshot  # another thread may refresh the index in the meantime
         hits = self._hits(ranker, self.as_queries(queries), k, min_similarity)
-        ids: Any = [as_array(snapshot.ids(hit.places)) for hit in hits]
+        flat = snapshot.ids(np.concatenate([_NO_ROWS, *(hit.places for hit in hits)]))
+        rest = iter(flat)
+        ids: Any = [as_array(list(islice(rest, len(hit.places)))) for hit in hits]
         values: Any = [hit.similarities for hit in hits]
         columns = [snapshot.columns(hit.places) for hit in hits] if return_columns else []
         if min_similarity is None:
             width = min(k or 0, len(snapshot))
-            flat = [value for row in ids for value in row.tolist()]
             ids = as_array(flat).reshape(len(hits), width)
             values = np.array(values).reshape(len(hits), width)
         return (ids, values, columns) if return_columns else (ids, values)
 
-    def as_queries(self, queries: Any) -> GraphBatch:
+    def as_queries(self, queries: Any) -> GraphBatch | Features:
         """Convert queries to graphs of the kind that the index holds."""
-        manifest = self._snapshot.manifest
+        settings = self._snapshot.settings
+        if self.kernel is None:
+            if not isinstance(queries, Features):
+                raise InvalidParameterError(
+                    f"Queries for an index of features are Features; got {type(queries).__name__}. "
+                    "Count them with the kernel: kernel.count(graphs)."
+                )
+            return queries
         if isinstance(queries, str) or is_rdkit(queries):
             queries = [queries]
         queries, are_molecules = with_kind(queries)
@@ -462,16 +549,16 @@ class GraphIndex:
             items = column_items(queries)
             smiles = isinstance(items[0], str)
             name, convert = ("SMILES", from_smiles) if smiles else ("Molecules", from_rdkit)
-            if manifest.molecules is None:
+            if settings.molecules is None:
                 raise InvalidGraphError(
                     f"{name} are queries for an index of molecules; this one holds other graphs. "
                     f"Give graphs, such as graphgrain.{convert.__name__}(list)."
                 )
-            return convert(items, **cast(LabelFlags, manifest.molecules))
+            return convert(items, **cast(LabelFlags, settings.molecules))
         batch = as_graphs(queries)
-        if batch.n_vertices and manifest.label_kind and batch.label_kind != manifest.label_kind:
+        if batch.n_vertices and settings.label_kind and batch.label_kind != settings.label_kind:
             raise InvalidGraphError(
-                f"Queries must have labels of the kind in the index ({manifest.label_kind}); got "
+                f"Queries must have labels of the kind in the index ({settings.label_kind}); got "
                 f"{batch.label_kind}. Convert them with GraphBatch.with_labels."
             )
         return batch
@@ -482,15 +569,19 @@ class GraphIndex:
         return Ranker(self.kernel, self._snapshot, name, self.n_jobs)
 
     def _hits(
-        self, ranker: Ranker, graphs: GraphBatch, k: int | None, min_similarity: float | None
+        self,
+        ranker: Ranker,
+        queries: GraphBatch | Features,
+        k: int | None,
+        min_similarity: float | None,
     ) -> list[Hits]:
         """Return the results of all queries; without min_similarity k each, if there are enough."""
         live = ranker.snapshot.live
         wanted = None if k is None else min(k, max(1, len(live)))
         found: list[Hits] = []
         nothing = []
-        for begin in range(0, len(graphs), _BATCH):
-            part = graphs[begin : begin + _BATCH]
+        for begin in range(0, len(queries), _BATCH):
+            part = queries[begin : begin + _BATCH]
             # In one call, as each of many small calls would start a thread.
             found += call(ranker.search, part, wanted, min_similarity or 0.0)
         if min_similarity is None or not min_similarity:
@@ -652,9 +743,9 @@ class GraphIndex:
             return
         more = None if k is None else k + 1
         for begin in range(0, len(live), _TOGETHER):
-            own = live[begin : begin + _TOGETHER]
-            found = self._hits(ranker, ranker.snapshot.graphs(own), more, least)
-            for place, hits in zip(own, found, strict=True):
+            some = live[begin : begin + _TOGETHER]
+            hits_of = self._hits(ranker, ranker.snapshot.select(some), more, least)
+            for place, hits in zip(some, hits_of, strict=True):
                 others = np.flatnonzero(hits.places != place)[:k]
                 yield np.searchsorted(live, hits.places[others]), 1.0 - hits.similarities[others]
 
@@ -686,70 +777,57 @@ def _folder(path: str | os.PathLike[str]) -> Path:
 
 def described_kernel(index: GraphIndex) -> str:
     """Return a description of the kernel of an index."""
-    return describe_kernel(index._snapshot.manifest.kernel)
+    entry = index._snapshot.settings.kernel
+    return "features" if entry is None else describe_kernel(entry)
 
 
 # -------------------------------------------------------------------- segments
 
 
-class SegmentWriter:
-    """Write a stream of graphs as segments of an index, after those of ``manifest``.
+class IndexWriter:
+    """Make segments of a stream of graphs, to follow those that there are.
 
-    If ``origin`` describes the source, a journal for resuming is written after each segment.
+    Parameters
+    ----------
+    kernel : FeatureKernel
+    before : Snapshot
+        The segments that stay.
+    put : function
+        Called with each segment.
     """
 
     def __init__(
-        self,
-        folder: Path,
-        kernel: FeatureKernel,
-        manifest: Manifest,
-        origin: dict[str, Any] | None = None,
+        self, kernel: FeatureKernel, before: Snapshot, put: Callable[[Stored], None]
     ) -> None:
-        self.folder, self.kernel, self.manifest, self.origin = folder, kernel, manifest, origin
-        there = Snapshot(folder, manifest)
-        self._known = there.keys()
-        self._example = _example(there.graphs(there.live[:_EXAMPLES]))
-        self._chunks: list[Chunk] = []
-        self._sketches: list[Sketches] = []
-        self._ids: list[Any] = []
-        self._common: np.ndarray = np.empty(0, dtype=np.uint64)
+        self.kernel, self.put, self.settings = kernel, put, before.settings
+        self._keys = before.keys()
+        self._example = _example(before.graphs(before.live[:_EXAMPLES]))
+        self._builder = SegmentBuilder(values_differ(kernel))
 
     def write(self, pieces: Pieces, progress: Callable[[int], object] = lambda count: None) -> None:
-        """Write all graphs of a stream and add them to the index."""
+        """Make segments of all graphs of a stream."""
         for chunk, ids in pieces:
-            if len(self._ids) + len(chunk.graphs) > LARGEST:
-                self.flush()
+            if len(self._builder.ids) + len(chunk.graphs) > LARGEST:
+                self._flush()
             self._check(chunk.graphs)
             features = keyed_features(self.kernel, chunk.graphs)
-            if not self._chunks:
-                self._common = choose_common(features, self.kernel)
-            new = self._new_ids(len(chunk.graphs), ids)
-            self._sketches.append(make_sketches(features, self.kernel, self._common))
-            self._chunks.append(chunk)
-            self._ids += new
+            self._builder.add(chunk, features, self._new_ids(len(chunk.graphs), ids))
             progress(len(chunk.graphs))
-        self.flush()
-        commit(self.folder, self.manifest)
+        self._flush()
 
-    def flush(self) -> None:
-        """Write the collected graphs as a segment."""
-        if not self._ids:
-            return
-        entry = write_segment(self.folder, self._chunks, self._sketches, self._common, self._ids)
-        self.manifest = replace(self.manifest, segments=(*self.manifest.segments, entry))
-        if self.origin is not None:
-            line = int(self._chunks[-1].columns["line"][-1])
-            extra = {"origin": self.origin, "line": line}
-            write_manifest(self.folder, replace(self.manifest, extra=extra), JOURNAL)
-        self._chunks, self._sketches, self._ids = [], [], []
+    def _flush(self) -> None:
+        """Make a segment of the collected graphs."""
+        if self._builder.ids:
+            self.put(self._builder.build())
+        self._builder = SegmentBuilder(self._builder.weighted)
 
     def _check(self, graphs: GraphBatch) -> None:
         """Check that all graphs of the index have labels and attributes of the same kind."""
-        kind = self.manifest.label_kind
+        kind = self.settings.label_kind
         if not graphs.n_vertices:
             return
         if kind == "":
-            self.manifest = replace(self.manifest, label_kind=graphs.label_kind)
+            self.settings = replace(self.settings, label_kind=graphs.label_kind)
         elif graphs.label_kind != kind:
             raise InvalidGraphError(
                 f"The graphs of an index have labels of one kind, here {kind}; got graphs with "
@@ -766,7 +844,7 @@ class SegmentWriter:
             self._example = example
 
     def _new_ids(self, count: int, ids: Sequence[Any] | None) -> list[Any]:
-        first = self.manifest.next_id
+        first = self.settings.next_id
         chosen = list(range(first, first + count)) if ids is None else checked_ids(ids)
         if len(chosen) != count:
             raise InvalidParameterError(
@@ -776,17 +854,17 @@ class SegmentWriter:
         order = np.argsort(keys, kind="stable")
         ordered = keys[order]
         again = np.flatnonzero(ordered[1:] == ordered[:-1]) + 1
-        places = np.searchsorted(self._known, ordered)
-        inside = places < len(self._known)
-        there = np.flatnonzero(inside)[self._known[places[inside]] == ordered[inside]]
-        for twice in (*again[:1], *there[:1]):
+        positions = np.searchsorted(self._keys, ordered)
+        inside = positions < len(self._keys)
+        before = np.flatnonzero(inside)[self._keys[positions[inside]] == ordered[inside]]
+        for twice in (*again[:1], *before[:1]):
             raise InvalidParameterError(
                 f"Every id of an index occurs once; {chosen[order[twice]]!r} comes a second time. "
                 "Leave out ids to number the graphs, or remove the older one first."
             )
-        self._known = np.insert(self._known, places, ordered)
+        self._keys = np.insert(self._keys, positions, ordered)
         following = max((value + 1 for value in chosen if type(value) is int), default=0)
-        self.manifest = replace(self.manifest, next_id=max(first, following))
+        self.settings = replace(self.settings, next_id=max(first, following))
         return chosen
 
 
@@ -796,55 +874,48 @@ def _example(graphs: GraphBatch) -> GraphBatch:
 
 
 def pieces_of(
-    source: Any, ids: Any, columns: Any, n_jobs: int | None, options: dict[str, Any], after: int = 0
+    source: Any, ids: Any, columns: Any, n_jobs: int | None, options: dict[str, Any]
 ) -> Iterator[tuple[Chunk, Sequence[Any] | None]]:
     """Yield the graphs of a source in chunks with the columns to store, and their ids.
 
     ``ids`` is None, the name of a column, or an iterable with one id per graph.
     """
     if is_molecules(source):
-        options = {**options, "n_jobs": n_jobs, "after_line": after}
+        options = {**options, "n_jobs": n_jobs}
     if not isinstance(columns, list | Mapping | None):
         raise InvalidParameterError(
             "columns is a dictionary of arrays, or a list of names of the source's columns; got "
             f"{type(columns).__name__}."
         )
-    given = {}
-    if isinstance(columns, Mapping):
-        given = {name: np.atleast_1d(column) for name, column in columns.items()}
-        for name, column in given.items():
-            if column.dtype.kind == "U" and len(column) and not any(map(str.strip, column)):
-                raise InvalidParameterError(
-                    f"A column of texts has a text for at least one graph; all of {name!r} are "
-                    "blank. Leave it out."
-                )
+    arrays = _checked_columns(columns) if isinstance(columns, Mapping) else {}
     values = None if ids is None or isinstance(ids, str) else iter(ids)
     begin = 0
     for chunk in as_chunks(source, chunk_size=CHUNK, **options):
         end = begin + len(chunk.graphs)
-        for name, column in given.items():
+        for name, column in arrays.items():
             if len(column) < end:
                 raise InvalidParameterError(
                     f"A column needs a value for each graph; {name!r} has {len(column)}."
                 )
-        every = chunk.columns | {name: column[begin:end] for name, column in given.items()}
-        for name, column in every.items():
+        table = (
+            {  # molecules that were given as RDKit's are stored as graphs alone
+                name: column for name, column in chunk.columns.items() if name != "molecule"
+            }
+            | {name: column[begin:end] for name, column in arrays.items()}
+        )
+        for name, column in table.items():
             if getattr(column, "ndim", 1) > 1:  # a stream may hold lists
-                every[name] = as_array(column.tolist())
-        chunk = chunk._replace(columns=every)
-        own: Sequence[Any] | None = None
+                table[name] = as_array(column.tolist())
+        chosen: Sequence[Any] | None = None
         if isinstance(ids, str):
-            own = _column(chunk, ids).tolist()
+            chosen = _column(table, ids).tolist()
         elif values is not None:
-            own = list(islice(values, len(chunk.graphs)))
+            chosen = list(islice(values, len(chunk.graphs)))
         if isinstance(columns, list):
-            kept = {name: _column(chunk, name) for name in columns}
-            if "line" in chunk.columns:  # needed to resume an interrupted build
-                kept["line"] = chunk.columns["line"]
-            chunk = chunk._replace(columns=kept)
-        yield chunk, own
+            table = {name: _column(table, name) for name in columns}
+        yield chunk._replace(columns=table), chosen
         begin = end
-    for name, column in given.items():
+    for name, column in arrays.items():
         if len(column) > begin:
             raise InvalidParameterError(
                 f"A column needs a value for each of the {begin} graphs; {name!r} has "
@@ -854,32 +925,36 @@ def pieces_of(
         raise InvalidParameterError(f"There must be one id for each graph; got {left} too many.")
 
 
-def _column(chunk: Chunk, name: str) -> np.ndarray:
-    if name not in chunk.columns:
+def _checked_columns(columns: Mapping[str, Any]) -> dict[str, np.ndarray]:
+    arrays = {name: np.atleast_1d(column) for name, column in columns.items()}
+    for name, column in arrays.items():
+        if column.dtype.kind == "U" and len(column) and not any(map(str.strip, column)):
+            raise InvalidParameterError(
+                f"A column of texts has a text for at least one graph; all of {name!r} are "
+                "blank. Leave it out."
+            )
+    return arrays
+
+
+def _column(table: Mapping[str, np.ndarray], name: str) -> np.ndarray:
+    if name not in table:
         raise InvalidParameterError(
-            f"The graphs have no column {name!r}; they have {', '.join(chunk.columns) or 'none'}."
+            f"The graphs have no column {name!r}; they have {', '.join(table) or 'none'}."
         )
-    return chunk.columns[name]
+    return table[name]
 
 
-def commit(folder: Path, manifest: Manifest) -> None:
-    """Replace the manifest and delete files that no longer belong to the index."""
-    write_manifest(folder, replace(manifest, extra={}))
-    (folder / JOURNAL).unlink(missing_ok=True)
-    delete_leftovers(folder, manifest.files)
-
-
-def tail_to_merge(segments: Sequence[SegmentEntry], new: int) -> int:
+def tail_to_merge(segments: Sequence[Segment], new: int) -> int:
     """Return the number of last segments to be rewritten together with ``new`` graphs.
 
     These are the segments that are not larger than what comes after them. Adding graphs one by
     one therefore leaves few segments, and each graph is rewritten only a few times.
     """
     count = 0
-    for entry in reversed(segments):
-        if entry.graphs > new or entry.graphs + new > LARGEST:
+    for segment in reversed(segments):
+        if len(segment) > new or len(segment) + new > LARGEST:
             break
-        new += entry.graphs
+        new += len(segment)
         count += 1
     return count
 
@@ -912,21 +987,21 @@ def check_kernel(kernel: Any) -> FeatureKernel:
     return kernel
 
 
-def stored(kernel: FeatureKernel) -> dict[str, Any]:
+def kernel_entry(kernel: FeatureKernel) -> dict[str, Any]:
     """Return the kernel as JSON, with the parameters that similarities depend on."""
     return kernel_to_json(kernel, leave_out=kernel.parameters_after_counting - {"counts"})
 
 
-def restored(entry: dict[str, Any], given: FeatureKernel | None, where: str) -> FeatureKernel:
-    """Return the kernel of an index, created from JSON or checked against the given one."""
-    if given is not None:
-        own = check_kernel(given)
-        if stored(own) != entry:
+def restored(entry: dict[str, Any], passed: FeatureKernel | None, where: str) -> FeatureKernel:
+    """Return the kernel of an index, made of JSON or checked against the one that was passed."""
+    if passed is not None:
+        kernel = check_kernel(passed)
+        if kernel_entry(kernel) != entry:
             raise InvalidParameterError(
-                f"The index {where!r} was built with {describe_kernel(entry)}; got {given!r}. "
+                f"The index {where!r} was built with {describe_kernel(entry)}; got {passed!r}. "
                 "Leave the kernel out, or build another index with it."
             )
-        return own
+        return kernel
     try:
         return check_kernel(kernel_from_json(entry))
     except (InvalidFileError, InvalidParameterError) as error:
@@ -956,17 +1031,13 @@ def with_kind(source: Any) -> tuple[Any, bool]:
 # -------------------------------------------------------------------- folders
 
 
-def make_folder(folder: Path, overwrite: bool) -> None:
-    if (folder / MANIFEST).exists() and not overwrite:
-        raise InvalidParameterError(
-            f"There is an index {str(folder)!r} already. Choose another name, add to it with "
-            "GraphIndex.open(path).add(graphs), or say overwrite=True (`--overwrite`)."
-        )
+def make_folder(folder: Path) -> None:
+    """Make the folder of an index, unless it is there; it must not hold other files."""
     if folder.exists() and not folder.is_dir():
         raise InvalidParameterError(f"An index is a folder; {str(folder)!r} is a file.")
     if folder.is_dir():
         for path in folder.iterdir():
-            if path.name != "lock" and path.suffix not in (*OWN_SUFFIXES, ".part", ".json"):
+            if not path.name.startswith(DATABASE) and path.suffix != ".npy":
                 raise InvalidParameterError(
                     f"{str(folder)!r} holds other files, such as {path.name!r}. An index needs a "
                     "folder of its own."
@@ -977,27 +1048,42 @@ def make_folder(folder: Path, overwrite: bool) -> None:
         raise unwritable("The index", folder, error) from None
 
 
-def origin_of(
-    source: Any, ids: Any, columns: Any, settings: dict[str, Any]
-) -> dict[str, Any] | None:
-    """Return a description that identifies a build for resuming; None if it cannot be resumed."""
-    given = isinstance(columns, Mapping) or not (ids is None or isinstance(ids, str))
-    if given or not is_molecules(source):
-        return None
-    path = Path(source).resolve()
-    if not path.exists():
-        return None
-    state = path.stat()
-    return {"file": path.name, "size": state.st_size, "time": state.st_mtime_ns, **settings}
+# -------------------------------------------------------------------- collections in memory
 
 
-def interrupted(folder: Path, origin: dict[str, Any] | None) -> Manifest | None:
-    """Return the manifest of an interrupted build of the same origin, if there is one."""
-    if origin is None or not (folder / JOURNAL).is_file():
-        return None
-    try:
-        earlier = read_manifest(folder, JOURNAL)
-    except InvalidFileError:
-        return None
-    same = earlier.extra.get("origin") == json.loads(json.dumps(origin))
-    return earlier if same and type(earlier.extra.get("line")) is int else None
+def as_index(
+    collection: Any,
+    kernel: FeatureKernel | None,
+    similarity: str | None,
+    n_jobs: int | None = None,
+) -> GraphIndex:
+    """Return an index, or one in memory of graphs or features."""
+    if not isinstance(collection, GraphIndex):
+        if isinstance(collection, Features) and kernel is not None:
+            raise InvalidParameterError(
+                f"Features have been counted by a kernel; got another one, {kernel!r}. Leave it "
+                "out, or give the graphs."
+            )
+        graphs = collection if isinstance(collection, Features) else as_graphs(collection)
+        if not len(graphs) and kernel is None:
+            kernel = TreePlusPlus()
+        return GraphIndex.build(None, graphs, kernel, similarity=similarity, n_jobs=n_jobs)
+    if kernel is not None:
+        raise InvalidParameterError(
+            f"An index has its own kernel, {collection.kernel!r}; got {kernel!r}. Leave it out, "
+            "or give the graphs: index.graphs()."
+        )
+    return frozen(collection, similarity)
+
+
+def frozen(index: GraphIndex, similarity: str | None = None) -> GraphIndex:
+    """Return the present state of an index, with another default similarity if one is chosen.
+
+    It cannot be changed, and is not affected by changes of the index.
+    """
+    if similarity is None:
+        similarity = index.similarity
+    check_value("similarity", similarity, OneOf(tuple(KINDS)))
+    settings = replace(index._snapshot.settings, similarity=similarity)
+    snapshot = Snapshot(settings, index._snapshot.segments)
+    return GraphIndex._in_memory(snapshot, index.kernel, index.n_jobs)

@@ -1,4 +1,4 @@
-"""Clusters, diverse subsets and near-duplicates of an index, without a full similarity matrix."""
+"""Clusters, diverse subsets and near-duplicates, without a full similarity matrix."""
 
 from __future__ import annotations
 
@@ -8,24 +8,24 @@ import numpy as np
 
 from ..core.counting import joined
 from ..core.sketches import least_similarities
-from ..errors import InvalidParameterError
+from ..kernels.bases.feature_kernel import FeatureKernel
 from ..kernels.features import Counts
 from ..parameters import SHARE, Whole, check_value
-from .graph_index import GraphIndex
-from .index_files import as_array
+from .graph_index import as_index
 from .ranking import Ranker, sorted_features
+from .segment import as_array
 
 #: Number of graphs compared exactly at a time.
 _TOGETHER = 64
 
 
 class Clusters(NamedTuple):
-    """The clusters of the graphs of an index.
+    """Clusters of graphs.
 
     Attributes
     ----------
     labels : int array
-        Cluster of each graph, in the order of the index; cluster 0 is the largest.
+        Cluster of each graph; cluster 0 is the largest.
     centers : int array
         Index of the central graph of each cluster.
     sizes : int array
@@ -33,11 +33,9 @@ class Clusters(NamedTuple):
 
     Examples
     --------
-    >>> import graphgrain as gg, tempfile
-    >>> folder = tempfile.TemporaryDirectory()
+    >>> import graphgrain as gg
     >>> chains = [([(0, 1), (1, 2)], list(text)) for text in ("CCO", "CCO", "NNN")]
-    >>> index = gg.GraphIndex.build(f"{folder.name}/chains.ggi", chains)
-    >>> gg.sphere_exclusion(index).sizes.tolist()
+    >>> gg.sphere_exclusion(chains).sizes.tolist()
     [2, 1]
     """
 
@@ -46,7 +44,14 @@ class Clusters(NamedTuple):
     sizes: np.ndarray
 
 
-def sphere_exclusion(index: GraphIndex, min_similarity: float = 0.6) -> Clusters:
+def sphere_exclusion(
+    graphs: Any,
+    min_similarity: float = 0.6,
+    *,
+    kernel: FeatureKernel | None = None,
+    similarity: str | None = None,
+    n_jobs: int | None = None,
+) -> Clusters:
     """Cluster graphs around those with the most neighbours (Taylor-Butina clustering).
 
     The graph with the most neighbours and all its neighbours form the first cluster. The next
@@ -57,9 +62,15 @@ def sphere_exclusion(index: GraphIndex, min_similarity: float = 0.6) -> Clusters
 
     Parameters
     ----------
-    index : GraphIndex
+    graphs : GraphIndex, Features, or anything that :func:`as_graphs` accepts
     min_similarity : float, default=0.6
         Minimum similarity of neighbours, above 0 and at most 1.
+    kernel : kernel with explicit features, optional
+        As in :meth:`GraphIndex.build`; not allowed for an index or features.
+    similarity : {"minmax", "cosine", "containment"}, optional
+        By default the similarity of the index or of the kernel, or "minmax" if neither is passed.
+    n_jobs : int, optional
+        Number of threads; an index has its own.
 
     Returns
     -------
@@ -72,16 +83,14 @@ def sphere_exclusion(index: GraphIndex, min_similarity: float = 0.6) -> Clusters
 
     Examples
     --------
-    >>> import graphgrain as gg, tempfile
+    >>> import graphgrain as gg
     >>> graphs, _, names = gg.load_drugs(names=True)
-    >>> folder = tempfile.TemporaryDirectory()
-    >>> index = gg.GraphIndex.build(f"{folder.name}/drugs.ggi", graphs, ids=names)
-    >>> clusters = gg.sphere_exclusion(index, min_similarity=0.5)
+    >>> clusters = gg.sphere_exclusion(graphs, min_similarity=0.5)
     >>> names[clusters.labels == 0].tolist()[:3]
     ['allobarbital', 'amobarbital', 'aprobarbital']
     """
     check_value("min_similarity", min_similarity, SHARE)
-    _check_index(index)
+    index = as_index(graphs, kernel, similarity, n_jobs)
     neighbors = index.radius_neighbors_graph(radius=1.0 - min_similarity)
     counts = np.diff(neighbors.indptr)
     labels = np.full(len(counts), -1, dtype=np.int64)
@@ -100,7 +109,15 @@ def sphere_exclusion(index: GraphIndex, min_similarity: float = 0.6) -> Clusters
     return Clusters(rank[labels], np.array(centers, dtype=np.int64)[order], sizes[order])
 
 
-def pick_diverse(index: GraphIndex, count: int, first: int = 0) -> np.ndarray:
+def pick_diverse(
+    graphs: Any,
+    count: int,
+    first: int = 0,
+    *,
+    kernel: FeatureKernel | None = None,
+    similarity: str | None = None,
+    n_jobs: int | None = None,
+) -> np.ndarray:
     """Pick diverse graphs: each is as different as possible from those picked before (MaxMin).
 
     1. A lower bound of the similarity to the nearest pick is kept for every graph. A new pick
@@ -110,17 +127,18 @@ def pick_diverse(index: GraphIndex, count: int, first: int = 0) -> np.ndarray:
 
     Parameters
     ----------
-    index : GraphIndex
+    graphs, kernel, similarity, n_jobs
+        As in :func:`sphere_exclusion`.
     count : int
         Number of graphs to pick.
     first : int, default=0
-        Position of the first pick in the index.
+        Position of the first pick.
 
     Returns
     -------
     numbers : int array
-        Positions of the picks in the index, in the order of picking; ``index.ids[numbers]`` are
-        their ids.
+        Positions of the picks, in the order of picking; ``index.ids[numbers]`` are the ids of an
+        index.
 
     Notes
     -----
@@ -130,14 +148,12 @@ def pick_diverse(index: GraphIndex, count: int, first: int = 0) -> np.ndarray:
 
     Examples
     --------
-    >>> import graphgrain as gg, tempfile
+    >>> import graphgrain as gg
     >>> graphs, _, names = gg.load_drugs(names=True)
-    >>> folder = tempfile.TemporaryDirectory()
-    >>> index = gg.GraphIndex.build(f"{folder.name}/drugs.ggi", graphs, ids=names)
-    >>> index.ids[gg.pick_diverse(index, 4)].tolist()
+    >>> names[gg.pick_diverse(graphs, 4)].tolist()
     ['alimemazine', 'fluocinonide', 'ceftriaxone', 'pazufloxacin']
     """
-    _check_index(index)
+    index = as_index(graphs, kernel, similarity, n_jobs)
     check_value("count", count, Whole(1, len(index)))
     check_value("first", first, Whole(0, len(index) - 1))
     live = index._snapshot.live
@@ -168,14 +184,6 @@ def pick_diverse(index: GraphIndex, count: int, first: int = 0) -> np.ndarray:
             exact[stale] = len(picks)
 
 
-def _check_index(index: Any) -> None:
-    if not hasattr(index, "_snapshot"):
-        raise InvalidParameterError(
-            f"A GraphIndex is expected; got a {type(index).__name__}. Make one: "
-            "GraphIndex.build('graphs.ggi', graphs)."
-        )
-
-
 def _raise(ranker: Ranker, pick: Counts, nearest: np.ndarray) -> None:
     """Raise the bounds of all graphs according to the common features shared with a pick."""
     query = ranker.queries(pick)[0]
@@ -190,24 +198,22 @@ def _raise(ranker: Ranker, pick: Counts, nearest: np.ndarray) -> None:
 
 
 class NearDuplicates(NamedTuple):
-    """Queries with a near-duplicate in an index.
+    """Queries with a near-duplicate in a collection.
 
     Attributes
     ----------
     queries : int array
         Indices of the queries that have a near-duplicate.
     ids : array
-        Id of the most similar graph of the index for each of them.
+        Id of the most similar graph for each of them: its position, unless an index has others.
     similarities : array
         Similarity of each query to that graph.
 
     Examples
     --------
-    >>> import graphgrain as gg, tempfile
-    >>> folder = tempfile.TemporaryDirectory()
+    >>> import graphgrain as gg
     >>> chains = [([(0, 1), (1, 2)], list(text)) for text in ("CCO", "NNN")]
-    >>> index = gg.GraphIndex.build(f"{folder.name}/chains.ggi", chains)
-    >>> gg.near_duplicates(index, chains[1:]).ids.tolist()
+    >>> gg.near_duplicates(chains, chains[1:]).ids.tolist()
     [1]
     """
 
@@ -217,20 +223,26 @@ class NearDuplicates(NamedTuple):
 
 
 def near_duplicates(
-    index: GraphIndex, queries: Any, min_similarity: float = 0.9, similarity: str | None = None
+    graphs: Any,
+    queries: Any,
+    min_similarity: float = 0.9,
+    similarity: str | None = None,
+    *,
+    kernel: FeatureKernel | None = None,
+    n_jobs: int | None = None,
 ) -> NearDuplicates:
-    """Find queries that have a near-duplicate in an index, most similar first.
+    """Find queries that have a near-duplicate in a collection, most similar first.
 
     Parameters
     ----------
-    index : GraphIndex
-        An index, for example of the training set.
-    queries : graphs
+    graphs, kernel, n_jobs
+        As in :func:`sphere_exclusion`; for example the training set.
+    queries : graphs, or Features for features
         The queries, for example the test set.
     min_similarity : float, default=0.9
         Minimum similarity of near-duplicates, above 0 and at most 1.
     similarity : str, optional
-        As in :meth:`GraphIndex.search`; by default that of the index.
+        As in :meth:`GraphIndex.search`; by default as in :func:`sphere_exclusion`.
 
     Returns
     -------
@@ -238,21 +250,18 @@ def near_duplicates(
 
     Examples
     --------
-    >>> import graphgrain as gg, tempfile
+    >>> import graphgrain as gg
     >>> graphs, _, names = gg.load_drugs(names=True)
-    >>> folder = tempfile.TemporaryDirectory()
-    >>> index = gg.GraphIndex.build(f"{folder.name}/train.ggi", graphs[::2], ids=names[::2])
-    >>> found = gg.near_duplicates(index, graphs[1::2], min_similarity=0.9)
-    >>> [(str(names[1::2][q]), i) for q, i in zip(found.queries, found.ids.tolist())][:2]
+    >>> train, test = names[::2], names[1::2]
+    >>> pairs = gg.near_duplicates(graphs[::2], graphs[1::2], min_similarity=0.9)
+    >>> [(str(test[q]), str(train[i])) for q, i in zip(pairs.queries, pairs.ids)][:2]
     [('norfloxacin', 'pefloxacin'), ('cloxacillin', 'dicloxacillin')]
     """
     check_value("min_similarity", min_similarity, SHARE)
-    _check_index(index)
-    ids, similarities = index.search(
-        queries, k=1, min_similarity=min_similarity, similarity=similarity
-    )
-    found = np.array([number for number, row in enumerate(ids) if len(row)], dtype=np.int64)
-    values = np.array([similarities[number][0] for number in found])
+    index = as_index(graphs, kernel, similarity, n_jobs)
+    ids, similarities = index.search(queries, k=1, min_similarity=min_similarity)
+    rows = np.array([number for number, row in enumerate(ids) if len(row)], dtype=np.int64)
+    values = np.array([similarities[number][0] for number in rows])
     order = np.argsort(-values, kind="stable")
-    nearest = as_array([ids[number].tolist()[0] for number in found[order]])
-    return NearDuplicates(found[order], nearest, values[order])
+    nearest = as_array([ids[number].tolist()[0] for number in rows[order]])
+    return NearDuplicates(rows[order], nearest, values[order])

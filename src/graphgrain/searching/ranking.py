@@ -21,8 +21,9 @@ from ..core.sketches import Best, Query, exact_similarities, scan
 from ..core.threads import run, thread_count
 from ..graphs.batch import GraphBatch
 from ..kernels.bases.feature_kernel import FeatureKernel
-from ..kernels.features import Counts, squared_norms, total_counts
-from .index_files import FEATURELESS, KINDS, Snapshot, keyed_features, values_differ
+from ..kernels.features import Counts, Features, squared_norms, total_counts
+from .index_folder import Snapshot
+from .segment import FEATURELESS, KINDS, keyed_features, values_differ
 
 #: Number of graphs whose features are in memory at a time.
 _TOGETHER = 2048
@@ -39,12 +40,16 @@ class Ranker:
     """Compare queries with the graphs of an index."""
 
     def __init__(
-        self, kernel: FeatureKernel, snapshot: Snapshot, similarity: str, n_jobs: int | None
+        self, kernel: FeatureKernel | None, snapshot: Snapshot, similarity: str, n_jobs: int | None
     ) -> None:
         self.kernel, self.snapshot, self.n_jobs = kernel, snapshot, n_jobs
         self.segments, self.bases = snapshot.segments, snapshot.bases
         self.kind = KINDS[similarity]
-        self.weighted = values_differ(kernel)
+        self.weighted = (
+            any(len(segment.lists.values) for segment in self.segments)
+            if kernel is None
+            else values_differ(kernel)
+        )
         # For values of 0 and 1, the product is the minimum.
         self.product = self.kind in (COSINE, DOT) and self.weighted
 
@@ -72,7 +77,7 @@ class Ranker:
         """Return the sum of the values of each graph, or of their squares for the cosine."""
         return squared_norms(features) if self.kind == COSINE else total_counts(features)
 
-    def search(self, graphs: GraphBatch, k: int | None, threshold: float) -> list[Hits]:
+    def search(self, graphs: GraphBatch | Features, k: int | None, threshold: float) -> list[Hits]:
         """Find the k best graphs (all if None) that reach the threshold, for each query."""
         features = sorted_features(keyed_features(self.kernel, graphs))
         if self.kind == DOT:  # graphs without features are not similar to any
@@ -185,7 +190,7 @@ class Ranker:
 
     def features(self, places: np.ndarray) -> Counts:
         """Count the features of graphs of the index."""
-        return keyed_features(self.kernel, self.snapshot.graphs(places))
+        return keyed_features(self.kernel, self.snapshot.select(places))
 
 
 def sorted_features(features: Counts) -> Counts:

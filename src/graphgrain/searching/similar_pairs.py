@@ -1,4 +1,4 @@
-"""Find all pairs of similar graphs of an index or of graphs in memory, exactly.
+"""Find all pairs of similar graphs of an index or in memory, exactly.
 
 The features of all graphs are counted once and stored as 32-bit numbers; the similarity join in
 ``core/similarity_join.py`` then finds the pairs block by block. Large data are split into parts of
@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack
 from functools import partial
 from itertools import chain, pairwise
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, overload
 
 import numpy as np
 
@@ -32,10 +32,11 @@ from ..errors import InvalidParameterError
 from ..graphs.batch import GraphBatch, running_sum
 from ..graphs.convert.dispatch import as_graphs
 from ..kernels.bases.feature_kernel import FeatureKernel
-from ..kernels.features import Counts
+from ..kernels.features import Counts, Features
 from ..parameters import JOBS, SHARE, Whole, check_value
-from .graph_index import GraphIndex, check_kernel, default_kernel, similarity_by
-from .index_files import CHUNK, KINDS, Snapshot, keyed_features, values_differ
+from .activity_cliffs import Cliffs, cliffs_among, graphs_of, numbers_of
+from .graph_index import GraphIndex, as_index, check_kernel, default_kernel, frozen, similarity_by
+from .segment import CHUNK, KINDS, keyed_features, values_differ
 
 #: Number of graphs whose pairs are found together.
 BLOCK = 8192
@@ -72,58 +73,123 @@ class Pairs(NamedTuple):
         return len(self.first)
 
 
+@overload
 def pairs(
     graphs: Any,
     min_similarity: float = 0.8,
     *,
+    y: None = None,
+    min_difference: float = 1.0,
     kernel: FeatureKernel | None = None,
     similarity: str | None = None,
     max_per_graph: int | None = None,
     n_jobs: int | None = None,
-) -> Pairs:
-    """Find all pairs of similar graphs.
+) -> Pairs: ...
+
+
+@overload
+def pairs(
+    graphs: Any,
+    min_similarity: float = 0.8,
+    *,
+    y: Any,
+    min_difference: float = 1.0,
+    kernel: FeatureKernel | None = None,
+    similarity: str | None = None,
+    max_per_graph: int | None = None,
+    n_jobs: int | None = None,
+) -> Cliffs: ...
+
+
+def pairs(
+    graphs: Any,
+    min_similarity: float = 0.8,
+    *,
+    y: Any = None,
+    min_difference: float = 1.0,
+    kernel: FeatureKernel | None = None,
+    similarity: str | None = None,
+    max_per_graph: int | None = None,
+    n_jobs: int | None = None,
+) -> Pairs | Cliffs:
+    """Find all pairs of similar graphs, or those that differ in a measured value.
 
     The result is exact, and each pair occurs once.
 
     Parameters
     ----------
-    graphs : GraphIndex, or anything that :func:`as_graphs` accepts
+    graphs : GraphIndex, Features, or anything that :func:`as_graphs` accepts
     min_similarity : float, default=0.8
         Minimum similarity, above 0 and at most 1.
+    y : array-like, or str for an index, optional
+        Measured value of each graph, NaN or None if missing; or the name of a column of the index.
+        With it only pairs that differ in y are returned, the activity cliffs, steepest first.
+    min_difference : float, default=1.0
+        Minimum difference in y, above 0. For decadic logarithms of activities, 1 is a factor of
+        ten.
     kernel : kernel with explicit features, optional
         Kernel used to compare graphs; not allowed for an index, which has its own. The default is
         ``TreePlusPlus(4, 1, counts="binary")``, with edge labels if there are any.
     similarity : {"minmax", "cosine"}, optional
         By default the similarity of the kernel or of the index, or "minmax" if neither is passed.
     max_per_graph : int, optional
-        Maximum number of pairs per graph. Pairs are taken in order of decreasing similarity as
-        long as both graphs are below the maximum. By default all pairs are returned.
+        Maximum number of pairs per graph. Pairs are taken in order of decreasing similarity (or
+        steepness) as long as both graphs are below the maximum. By default all pairs are returned.
     n_jobs : int, optional
         Number of threads.
 
     Returns
     -------
-    pairs : Pairs
-        Pairs sorted by ``first`` and ``second``.
+    pairs : Pairs, or Cliffs with y
+        Pairs are sorted by ``first`` and ``second``, cliffs by steepness.
+
+    Warns
+    -----
+    GraphgrainWarning
+        If equal graphs have different y (repeated measurements), or if y is missing for some
+        graphs.
 
     See Also
     --------
     GraphIndex.pairs : Yield the pairs of an index in blocks.
-    cliffs : Find pairs that are similar and differ in a measured value.
+    near_duplicates : Find pairs of two collections.
+    changes : Find replacements in pairs that differ in one place, and how they change y.
     sphere_exclusion : Cluster similar graphs.
+    compare : Compare the patterns of two graphs.
+
+    References
+    ----------
+    Maggiora: On Outliers and Activity Cliffs: Why QSAR Often Disappoints. Journal of Chemical
+    Information and Modeling 46, 2006.
 
     Examples
     --------
     >>> import graphgrain as gg
     >>> graphs, _, names = gg.load_drugs(names=True)
-    >>> found = gg.pairs(graphs, min_similarity=0.95)
-    >>> [(str(names[a]), str(names[b])) for a, b in zip(found.first, found.second)]
+    >>> similar = gg.pairs(graphs, min_similarity=0.95)
+    >>> [(str(names[a]), str(names[b])) for a, b in zip(similar.first, similar.second)]
     [('cyclobarbital', 'heptabarb')]
+    >>> chains = [([(i, i + 1) for i in range(7)], list("CCCCCCC" + end)) for end in "ONC"]
+    >>> cliffs = gg.pairs(chains, 0.3, y=[1.0, 4.0, 1.2], min_difference=2)
+    >>> cliffs.first.tolist(), cliffs.second.tolist(), cliffs.steepness.round(1).tolist()
+    ([1, 0], [2, 1], [5.6, 4.5])
     """
     check_value("max_per_graph", max_per_graph, Whole(1, optional=True))
+    if isinstance(graphs, GraphIndex):
+        graphs = frozen(graphs)  # numbers refer to its present state
+    elif not isinstance(graphs, Features):
+        graphs = as_graphs(graphs)
+    values = None if y is None else numbers_of(graphs_of(graphs), len(graphs), y)
     stream = iter_pairs(graphs, min_similarity, kernel=kernel, similarity=similarity, n_jobs=n_jobs)
-    whole = joined_pairs(stream)
-    return whole if max_per_graph is None else capped_pairs(whole, int(max_per_graph))
+    similar = joined_pairs(stream)
+    if values is None:
+        return similar if max_per_graph is None else capped_pairs(similar, max_per_graph)
+    cliffs = cliffs_among(similar, graphs_of(graphs), values, min_difference)
+    if max_per_graph is None:
+        return cliffs
+    rows = _capped(cliffs, range(len(cliffs)), max_per_graph)
+    first, second, similarities, differences, steepness = (column[rows] for column in cliffs[:5])
+    return Cliffs(first, second, similarities, differences, steepness, *cliffs[5:])
 
 
 def iter_pairs(
@@ -133,30 +199,29 @@ def iter_pairs(
     kernel: FeatureKernel | None = None,
     similarity: str | None = None,
     n_jobs: int | None = None,
-    after: int = 0,
     progress: Callable[[int], object] = lambda done: None,
 ) -> Iterator[Pairs]:
     """Yield the pairs of :func:`pairs` in blocks, so that memory use does not grow with them.
 
-    ``after`` is the number of blocks to skip, for resuming; blocks are always the same.
     ``progress`` is called with the number of graphs processed in each step; every graph is
     processed twice, once to count its features and once to compare it.
     """
-    if isinstance(graphs, GraphIndex):
-        if kernel is not None:
-            raise InvalidParameterError(
-                f"An index has its own kernel, {graphs.kernel!r}; got {kernel!r}. Leave it out, or "
-                "give the graphs: index.graphs()."
-            )
-        kernel, n_jobs = graphs.kernel, graphs.n_jobs if n_jobs is None else n_jobs
-        name = graphs.similarity if similarity is None else similarity
-        source: Snapshot | GraphBatch = graphs._snapshot
+    if isinstance(graphs, GraphIndex) or (isinstance(graphs, Features) and kernel is not None):
+        index = as_index(graphs, kernel, similarity)
+        kernel, name, snapshot = index.kernel, index.similarity, index._snapshot
+        n_jobs = index.n_jobs if n_jobs is None else n_jobs
+        chunks = (
+            snapshot.select(snapshot.live[begin : begin + CHUNK])
+            for begin in range(0, len(snapshot), CHUNK)
+        )
     else:
-        source = graphs = as_graphs(graphs)
+        source = graphs if isinstance(graphs, Features) else as_graphs(graphs)
         chosen = None if kernel is None else check_kernel(kernel)
         name = similarity_by(chosen, similarity)
-        kernel = default_kernel(graphs) if chosen is None else chosen
-        kernel.warn_of_unused(graphs)
+        if isinstance(source, GraphBatch):
+            kernel = default_kernel(source) if chosen is None else chosen
+            kernel.warn_of_unused(source)
+        chunks = (source[begin : begin + CHUNK] for begin in range(0, len(source), CHUNK))
     if name not in ("minmax", "cosine"):
         raise InvalidParameterError(
             f"Pairs are compared by 'minmax' or 'cosine', which are the same in both directions "
@@ -164,14 +229,9 @@ def iter_pairs(
         )
     check_value("min_similarity", min_similarity, SHARE)
     check_value("n_jobs", n_jobs, JOBS)
-    features = (
-        keyed_features(kernel, source[begin : begin + CHUNK])
-        for begin in range(0, len(source), CHUNK)
-    )
-    least = float(min_similarity)
-    return _joined_blocks(
-        features, values_differ(kernel), KINDS[name], least, n_jobs, after, progress
-    )
+    weighted = kernel is None or values_differ(kernel)
+    features = (keyed_features(kernel, chunk) for chunk in chunks)
+    return _joined_blocks(features, weighted, KINDS[name], float(min_similarity), n_jobs, progress)
 
 
 def joined_pairs(blocks: Iterable[Pairs]) -> Pairs:
@@ -182,17 +242,23 @@ def joined_pairs(blocks: Iterable[Pairs]) -> Pairs:
     return Pairs(*(values[order] for values in whole))
 
 
-def capped_pairs(found: Pairs, most: int) -> Pairs:
-    """Return the most similar pairs, with at most a given number per graph."""
+def capped_pairs(similar: Pairs, most: int) -> Pairs:
+    """Return the most similar pairs, with at most a certain number per graph."""
+    order = np.lexsort((similar.second, similar.first, -similar.similarities)).tolist()
+    rows = np.sort(_capped(similar, order, most))
+    return Pairs(*(values[rows] for values in similar))
+
+
+def _capped(similar: Pairs | Cliffs, order: Iterable[int], most: int) -> np.ndarray:
+    """Return rows of pairs in some order, as long as both graphs have not too many."""
     used: Counter[int] = Counter()
-    kept = []
-    for at in np.lexsort((found.second, found.first, -found.similarities)).tolist():
-        ends = int(found.first[at]), int(found.second[at])
+    rows = []
+    for row in order:
+        ends = int(similar.first[row]), int(similar.second[row])
         if max(used[end] for end in ends) < most:
             used.update(ends)
-            kept.append(at)
-    rows = np.sort(np.array(kept, dtype=np.int64))
-    return Pairs(*(values[rows] for values in found))
+            rows.append(row)
+    return np.array(rows, dtype=np.int64)
 
 
 # -------------------------------------------------------------------- the join
@@ -204,7 +270,6 @@ def _joined_blocks(
     kind: int,
     least: float,
     n_jobs: int | None,
-    after: int,
     progress: Callable[[int], object],
 ) -> Iterator[Pairs]:
     with ExitStack() as files:
@@ -218,33 +283,28 @@ def _joined_blocks(
         counted.rank(ranks, kind, least, n_jobs)
         del ranks
         parts = _Parts(counted, files)
-        blocks = 0
         for part, sizes in enumerate(parts.sizes):
-            records = None
             first = [
                 _first_places(sizes, smaller, kind, least, weighted)
                 for smaller in parts.sizes[: part + 1]
             ]
-            others = [  # parts with graphs that are large enough
-                other
-                for other, places in enumerate(first)
-                if len(sizes) and places[0] < len(parts.sizes[other])
+            partners = [  # parts with graphs that are large enough
+                partner
+                for partner, places in enumerate(first)
+                if len(sizes) and places[0] < len(parts.sizes[partner])
             ]
-            for turn, other in enumerate(others):
-                begins = range(0, len(sizes), BLOCK)
-                todo = begins[max(0, after - blocks) :]
-                blocks += len(begins)
-                if todo:
-                    records = parts.records(part) if records is None else records
-                    found = records if other == part else parts.records(other)
-                    join_block = _joiner(
-                        records, found, frequencies, first[other], kind, least, n_jobs
-                    )
-                for begin in todo:
+            records = parts.records(part) if partners else None
+            for turn, partner in enumerate(partners):
+                assert records is not None
+                smaller = records if partner == part else parts.records(partner)
+                join_block = _joiner(
+                    records, smaller, frequencies, first[partner], kind, least, n_jobs
+                )
+                for begin in range(0, len(sizes), BLOCK):
                     end = min(begin + BLOCK, len(sizes))
                     block = join_block(begin, end)
                     size = end - begin
-                    progress(size * (turn + 1) // len(others) - size * turn // len(others))
+                    progress(size * (turn + 1) // len(partners) - size * turn // len(partners))
                     yield block
 
 

@@ -29,6 +29,7 @@ class ReadingOptions(TypedDict, total=False):
     vertex_label: str | None
     edge_label: str | None
     direction: str
+    standardize: str | None
 
 
 class Kind(NamedTuple):
@@ -43,13 +44,14 @@ class Kind(NamedTuple):
 
 _NAMED = frozenset(("vertex_label", "edge_label", "direction"))
 _ARCS = frozenset(("direction",))
+_MOLECULES = frozenset(("standardize",))
 KINDS = (
-    Kind("SMILES string", lambda x: isinstance(x, str), from_smiles, "from_smiles"),
+    Kind("SMILES string", lambda x: isinstance(x, str), from_smiles, "from_smiles", _MOLECULES),
     Kind("GraphBatch", lambda x: isinstance(x, GraphBatch), GraphBatch.concatenate, "GraphBatch"),
     Kind("networkx graph", is_networkx, from_networkx, "from_networkx", _NAMED),
     Kind("igraph graph", is_igraph, from_igraph, "from_igraph", _NAMED),
     Kind("GraKeL graph", is_grakel, from_grakel, "from_grakel"),
-    Kind("RDKit molecule", is_rdkit, from_rdkit, "from_rdkit"),
+    Kind("RDKit molecule", is_rdkit, from_rdkit, "from_rdkit", _MOLECULES),
     Kind("PyTorch Geometric graph", is_pyg, from_pyg, "from_pyg", _NAMED),
     Kind("adjacency matrix", is_adjacency, from_adjacency, "from_adjacency", _ARCS),
     Kind("tuple", is_plain, from_plain, "from_edge_list", _ARCS),
@@ -100,6 +102,8 @@ def as_graphs(
     direction : {"ignore", "vertices"}, optional
         Treatment of directed edges, for these graphs, matrices and tuples; see
         :func:`from_networkx`.
+    standardize : {"largest", "cleanup", "parent"}, optional
+        Standardise molecules; see :func:`from_rdkit`.
 
     Returns
     -------
@@ -122,9 +126,12 @@ def as_graphs(
     >>> gg.as_graphs(table, graphs="structure", id="compound").columns["id"].tolist()
     ['m1', 'm2']
     """
-    unknown = next((name for name in options if name not in _NAMED), None)
+    unknown = next((name for name in options if name not in ReadingOptions.__annotations__), None)
     if unknown is not None:
-        raise TypeError(f"as_graphs has the options {', '.join(sorted(_NAMED))}; got {unknown!r}.")
+        raise TypeError(
+            f"as_graphs has the options {', '.join(ReadingOptions.__annotations__)}; got "
+            f"{unknown!r}."
+        )
     if isinstance(x, GraphBatch) and not options:
         return x
     if graphs is not None or id is not None:

@@ -18,7 +18,7 @@ import re
 import warnings
 from array import array
 from collections.abc import Callable, Iterable, Sequence
-from functools import partial
+from functools import cache, partial
 from typing import Any, Literal, NamedTuple, TypedDict, Unpack, overload
 
 import numpy as np
@@ -72,7 +72,9 @@ def is_rdkit(x: Any) -> bool:
     return is_from(x, "rdkit") and hasattr(x, "GetAtoms")
 
 
-def from_rdkit(molecules: Iterable[Any], **labels: Unpack[LabelFlags]) -> GraphBatch:
+def from_rdkit(
+    molecules: Iterable[Any], *, standardize: str | None = None, **labels: Unpack[LabelFlags]
+) -> GraphBatch:
     """Convert RDKit molecules to a :class:`GraphBatch`.
 
     Vertices are labelled with atom symbols and edges with bond types. By default, labels do not
@@ -82,6 +84,10 @@ def from_rdkit(molecules: Iterable[Any], **labels: Unpack[LabelFlags]) -> GraphB
     Parameters
     ----------
     molecules : iterable of RDKit molecules
+    standardize : {"largest", "cleanup", "parent"}, optional
+        Standardise molecules with RDKit: keep the largest fragment (salts lose their counterions),
+        normalise groups (S=O and [S+][O-] become one), or do both and remove charges. The column
+        ``"atoms"`` then holds the atom of each vertex in the molecule as it was read.
     charge : bool, default=False
         Append the formal charge to the symbol: ``"N+"``, ``"O-"``, ``"Ca+2"``.
     aromatic : bool, default=False
@@ -116,16 +122,22 @@ def from_rdkit(molecules: Iterable[Any], **labels: Unpack[LabelFlags]) -> GraphB
     """
     molecules = checked_items(molecules, is_rdkit, "an RDKit molecule")
     collector = MoleculeCollector(LabelOptions.of(labels))
+    check_standardize(standardize)
+    atoms: list[np.ndarray] = []
     with quiet_log():
         for number, molecule in enumerate(molecules):
             try:
+                if standardize:
+                    molecule, kept = standardized(molecule, standardize)
+                    atoms.append(kept)
                 collector.add(molecule)
             except (ValueError, RuntimeError) as error:
                 raise InvalidGraphError(
                     f"Item {number} lacks properties that the labels need: {first_line(error)}. It "
                     "may not be sanitised; call rdkit.Chem.SanitizeMol(molecule) first."
                 ) from None
-    return collector.batch().with_columns({"molecule": [m.ToBinary() for m in molecules]})
+    columns: dict[str, Any] = {"molecule": [molecule.ToBinary() for molecule in molecules]}
+    return collector.batch().with_columns(columns | ({"atoms": atoms} if standardize else {}))
 
 
 @overload
@@ -133,6 +145,7 @@ def from_smiles(
     smiles: Iterable[str],
     *,
     errors: str = "raise",
+    standardize: str | None = None,
     return_index: Literal[False] = False,
     n_jobs: int | None = None,
     verbose: int = 0,
@@ -145,6 +158,7 @@ def from_smiles(
     smiles: Iterable[str],
     *,
     errors: str = "raise",
+    standardize: str | None = None,
     return_index: Literal[True],
     n_jobs: int | None = None,
     verbose: int = 0,
@@ -156,6 +170,7 @@ def from_smiles(
     smiles: Iterable[str],
     *,
     errors: str = "raise",
+    standardize: str | None = None,
     return_index: bool = False,
     n_jobs: int | None = None,
     verbose: int = 0,
@@ -172,6 +187,8 @@ def from_smiles(
     errors : {"raise", "skip"}, default="raise"
         Whether SMILES that cannot be parsed raise an error, or are skipped with a warning that
         lists them.
+    standardize : {"largest", "cleanup", "parent"}, optional
+        Standardise molecules; see :func:`from_rdkit`.
     return_index : bool, default=False
         Also return the positions of the SMILES that were converted, to select the matching
         targets: ``y = y[index]``.
@@ -204,7 +221,10 @@ def from_smiles(
     unreadable = Unreadable(errors)
     options = LabelOptions.of(labels)
     pieces = [items[begin : begin + _AT_A_TIME] for begin in range(0, len(items), _AT_A_TIME)]
-    parsed = map_processes(partial(parse_molecules, options=options), pieces, n_jobs)
+    check_standardize(standardize)
+    parse = partial(parse_molecules, options=options, standardize=standardize)
+    # one piece is not worth a process
+    parsed = map_processes(parse, pieces, n_jobs) if len(pieces) > 1 else map(parse, pieces)
     batches, found = [], []
 
     def number(place: int) -> str:
@@ -293,6 +313,7 @@ _ECHO = re.compile(r" *(for input: .*|while parsing: .*|on line \d+)$")
 _CLOSURES = re.compile(r"\[[^\]]*\]|(%\d\d|%\(\d+\)|\d)")
 
 
+@cache
 def rdkit() -> Any:
     """Import and return ``rdkit.Chem``."""
     with needed("Molecules are read with RDKit", "'graphgrain[chem]'"):
@@ -307,9 +328,41 @@ def quiet_log() -> Any:
     return rdBase.BlockLogs()
 
 
-def parse_molecules(texts: Sequence[Any], options: LabelOptions, blocks: bool = False) -> Parsed:
+#: Ways to standardise molecules.
+STANDARDIZE = ("largest", "cleanup", "parent")
+
+
+def check_standardize(how: str | None) -> None:
+    """Validate the parameter ``standardize`` of the readers."""
+    if how is not None and how not in STANDARDIZE:
+        raise InvalidParameterError(
+            f"standardize must be one of {', '.join(map(repr, STANDARDIZE))} or None; got {how!r}."
+        )
+
+
+def standardized(molecule: Any, how: str) -> tuple[Any, np.ndarray]:
+    """Return a molecule in standard form, and the former number of each of its atoms."""
+    from rdkit.Chem.MolStandardize import rdMolStandardize
+
+    numbered = rdkit().Mol(molecule)
+    for atom in numbered.GetAtoms():
+        atom.SetIntProp("_graphgrain", atom.GetIdx())
+    standard = {
+        "largest": rdMolStandardize.LargestFragmentChooser().choose,
+        "cleanup": rdMolStandardize.Cleanup,
+        "parent": rdMolStandardize.ChargeParent,
+    }[how](numbered)
+    return standard, np.array([atom.GetIntProp("_graphgrain") for atom in standard.GetAtoms()])
+
+
+def parse_molecules(
+    texts: Sequence[Any],
+    options: LabelOptions,
+    blocks: bool = False,
+    standardize: str | None = None,
+) -> Parsed:
     """Parse SMILES, or mol blocks if ``blocks`` is True."""
-    reader = _Reader(options, blocks)
+    reader = _Reader(options, blocks, standardize)
     good: list[int] = []
     problems: list[tuple[int, str]] = []
     with quiet_log():
@@ -322,6 +375,8 @@ def parse_molecules(texts: Sequence[Any], options: LabelOptions, blocks: bool = 
         columns: dict[str, Any] = {"molecule": reader.binaries}
         if not blocks:
             columns = {"smiles": [texts[place].strip() for place in good]}
+        if standardize:
+            columns["atoms"] = reader.atoms
         graphs = reader.collector.batch().with_columns(columns)
         return Parsed(graphs, np.array(good, dtype=np.int64), problems)
 
@@ -337,13 +392,16 @@ def _unreadable(text: Any) -> str | None:
 class _Reader:
     """Parse SMILES or mol blocks; SMILES are sanitised only as far as the labels require."""
 
-    def __init__(self, options: LabelOptions, blocks: bool) -> None:
+    def __init__(self, options: LabelOptions, blocks: bool, standardize: str | None) -> None:
         self.chem = chem = rdkit()
         self.collector = MoleculeCollector(options)
         self.blocks = blocks
+        self.standardize = standardize
+        self.atoms: list[np.ndarray] = []  # the former atoms of standardised molecules
         self.binaries: list[bytes] = []  # of molecules without a SMILES
         # Hydrogen counts, stereochemistry and radicals require full sanitisation.
-        self.fully = blocks or options.hydrogens or options.stereo or options.radicals
+        deep = options.hydrogens or options.stereo or options.radicals
+        self.fully = blocks or deep or standardize is not None
         self.parameters = chem.SmilesParserParams()
         self.parameters.sanitize = self.parameters.removeHs = False
         flags = chem.SanitizeFlags
@@ -375,7 +433,12 @@ class _Reader:
             else:
                 molecule = chem.MolFromMolBlock(text) if self.blocks else chem.MolFromSmiles(text)
             if molecule is not None:
-                self.collector.add(molecule, codes)
+                standard = molecule
+                if self.standardize:
+                    standard, atoms = standardized(molecule, self.standardize)
+                self.collector.add(standard, codes)
+                if self.standardize:
+                    self.atoms.append(atoms)
                 if self.blocks:
                     self.binaries.append(molecule.ToBinary())
                 return None

@@ -7,7 +7,7 @@ import csv
 import os
 import re
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from itertools import chain, islice
 from pathlib import Path
@@ -18,7 +18,15 @@ import numpy as np
 from ...errors import InvalidFileError, InvalidParameterError
 from ...parameters import Whole, check_value
 from ..batch import GraphBatch
-from ..convert.rdkit import LabelFlags, LabelOptions, Unreadable, parse_molecules, rdkit
+from ..convert.rdkit import (
+    LabelFlags,
+    LabelOptions,
+    Parsed,
+    Unreadable,
+    check_standardize,
+    parse_molecules,
+    rdkit,
+)
 from ..processes import map_processes, progress_bar
 from ..streams import CHUNK_SIZE, Chunk, join_chunks
 from ..tables import ID_NAMES, names_beside, the_column, with_ids
@@ -53,6 +61,7 @@ def iter_molecules(
     smiles: str | None = None,
     id: str | None = None,
     errors: str = "raise",
+    standardize: str | None = None,
     after_line: int = 0,
     n_jobs: int | None = None,
     verbose: int = 0,
@@ -77,6 +86,8 @@ def iter_molecules(
     errors : {"raise", "skip"}, default="raise"
         Whether molecules that cannot be read raise an error, or are skipped with a warning at
         the end. Both report line numbers.
+    standardize : {"largest", "cleanup", "parent"}, optional
+        Standardise molecules; see :func:`from_rdkit`.
     after_line : int, default=0
         Skip all molecules up to this line, to resume an interrupted run.
     n_jobs, verbose
@@ -112,7 +123,9 @@ def iter_molecules(
     file = MoleculeFile.opened(path, smiles)
     file = file._replace(records=_after(file, after_line))
     options = LabelOptions.of(labels)
-    return _chunks(file, chunk_size, id, options, Unreadable(errors), n_jobs, verbose)
+    check_standardize(standardize)
+    parse = partial(parse_molecules, options=options, blocks=file.blocks, standardize=standardize)
+    return _chunks(file, chunk_size, id, parse, Unreadable(errors), n_jobs, verbose)
 
 
 class MoleculeFile(NamedTuple):
@@ -157,6 +170,7 @@ def load_molecules(
     smiles: str | None = None,
     id: str | None = None,
     errors: str = "raise",
+    standardize: str | None = None,
     max_bytes: int | None = None,
     n_jobs: int | None = None,
     verbose: int = 0,
@@ -166,7 +180,7 @@ def load_molecules(
 
     Parameters
     ----------
-    path, smiles, id, errors, n_jobs, verbose
+    path, smiles, id, errors, standardize, n_jobs, verbose
         As in :func:`iter_molecules`.
     max_bytes : int, optional
         Maximum number of bytes to read. The default is 1 GiB, and for compressed files a hundred
@@ -204,7 +218,8 @@ def load_molecules(
     array([0, 1])
     """
     options: Any = {"smiles": smiles, "id": id, "errors": errors, "n_jobs": n_jobs}
-    graphs, columns = molecule_texts(path, max_bytes, verbose=verbose, **options, **labels)
+    options |= {"standardize": standardize, "verbose": verbose}
+    graphs, columns = molecule_texts(path, max_bytes, **options, **labels)
     columns = {name: typed(values) for name, values in columns.items()}
     numbers = {name: values for name, values in columns.items() if values.dtype.kind in "if"}
     return with_ids(graphs.with_columns(numbers)), columns
@@ -224,7 +239,7 @@ def _chunks(
     file: MoleculeFile,
     chunk_size: int,
     id: str | None,
-    options: LabelOptions,
+    parse: Callable[[list[str]], Parsed],
     unreadable: Unreadable,
     n_jobs: int | None,
     verbose: int,
@@ -236,7 +251,6 @@ def _chunks(
             waiting.append(some)
             yield [record.structure for record in some]
 
-    parse = partial(parse_molecules, options=options, blocks=file.blocks)
     total = 0
     try:
         with progress_bar(verbose, None) as bar:

@@ -10,13 +10,11 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from ...core.counting import RootedFeatures, find_columns
-from ...core.structures import Csc
+from ...core.counting import find_columns
 from ...errors import InvalidGraphError, InvalidParameterError
 from ...graphs.batch import GraphBatch
 from ...graphs.convert.dispatch import as_graphs
 from ...parameters import OneOf, Whole, check_parameters, parameter
-from ..estimate import Estimate, estimate_by_pieces, estimate_cost
 from ..features import (
     COUNT_MAPS,
     SIMILARITIES,
@@ -111,14 +109,6 @@ class FeatureKernel(GraphKernel):
             "locate_each, as VertexHistogram has it, to explain its models."
         )
 
-    def estimate_large(self, graph: GraphBatch) -> Estimate:
-        """Estimate the cost of counting the features of one large graph."""
-        return estimate_by_pieces(self, graph)
-
-    def _roots(self, batch: GraphBatch) -> Callable[[int], RootedFeatures] | None:
-        """Return a function from graph number to features, for kernels that count by roots."""
-        return None
-
     def names_of(self, batch: GraphBatch, level: int, hashes: np.ndarray) -> list[str]:
         """Return readable names of some features of a level, each of which occurs in the graphs.
 
@@ -179,34 +169,6 @@ class FeatureKernel(GraphKernel):
     def _mapped(self, batch: GraphBatch) -> Features:
         return self._counted(batch).mapped(self.counts)
 
-    def estimate(self, X: Any) -> Estimate:
-        """Estimate the cost of fitting to these graphs, usually within seconds.
-
-        Features are counted for a sample of the graphs, and for a sample of the vertices or
-        subgraphs of each graph with thousands of vertices. The kernel need not be fitted and is
-        not modified.
-
-        Parameters
-        ----------
-        X : GraphBatch or sequence of graphs
-
-        Returns
-        -------
-        Estimate
-            Processor time in seconds to count the features, and memory in bytes, including the Gram
-            matrix if ``output="gram"``.
-
-        Examples
-        --------
-        >>> import graphgrain as gg
-        >>> path = [([(v, v + 1) for v in range(2000)], [0] * 2001)]
-        >>> cost = gg.ShortestPath().estimate(path)
-        >>> bool(cost.seconds < 60 and cost.bytes < 2**30)
-        True
-        """
-        check_parameters(self)
-        return estimate_cost(self, as_graphs(X), self._gives_gram)
-
     # ---------------------------------------------------------------- fit
 
     @property
@@ -257,7 +219,6 @@ class FeatureKernel(GraphKernel):
 
     def _fit_features(self, batch: GraphBatch, counted: Features) -> None:
         self.graphs_ = batch
-        self._forget_names()
         self.columns_: FeatureColumns = counted.mapped(self.counts).columns(self.n_jobs)
 
     def _check_counted(self) -> None:
@@ -276,16 +237,6 @@ class FeatureKernel(GraphKernel):
         if "columns_" not in self.__dict__:
             raise AttributeError(f"{type(self).__name__} is not fitted: it has no vocabulary_.")
         return self.columns_.vocabulary
-
-    @property
-    def features_(self) -> Csc:
-        """Features of the fitted graphs in CSC form, with mapped counts and unscaled levels."""
-        return self.columns_.entries
-
-    @property
-    def squared_norms_(self) -> np.ndarray:
-        """Sum of squares of the features of each level (rows) and fitted graph (columns)."""
-        return self.columns_.squares
 
     @property
     def level_offsets_(self) -> np.ndarray:
@@ -320,7 +271,6 @@ class FeatureKernel(GraphKernel):
                 f"{level}. Use gram_levels, or fit with other parameters."
             )
         kernel = copy(self)
-        kernel._forget_names()
         if name is not None:
             setattr(kernel, name, level)
             kernel._fitted_with = {**self._fitted_with, name: level}
@@ -457,19 +407,8 @@ class FeatureKernel(GraphKernel):
         ]
 
     def _names(self, level: int) -> list[str]:
-        """Return the names of the fitted features of a level, in order (cached)."""
-        remembered: dict[int, list[str]] = self.__dict__.setdefault("_remembered_names", {})
-        if level not in remembered:
-            remembered[level] = self._decoded_names(level, self.names_of)
-        return remembered[level]
-
-    def _forget_names(self) -> None:
-        for name in _REMEMBERED:
-            self.__dict__.pop(name, None)
-
-    def __getstate__(self) -> Any:
-        state = super().__getstate__()
-        return {name: value for name, value in state.items() if name not in _REMEMBERED}
+        """Return the names of the fitted features of a level, in order."""
+        return self._decoded_names(level, self.names_of)
 
     # ---------------------------------------------------------------- locating features
 
