@@ -15,8 +15,15 @@ _INSTEAD = {
     ),
     "CountedGraphs": "it is in graphgrain.learning",
     **dict.fromkeys(
-        ("ClassFragment", "ClassFragments", "ClassPattern", "ClassPatterns"),
-        "it is in graphgrain.explaining",
+        (
+            "ClassFragment",
+            "ClassFragments",
+            "ClassPattern",
+            "ClassPatterns",
+            "class_fragments",
+            "class_patterns",
+        ),
+        "use gg.compare_sets(graphs, by=y) with patterns() and fragments()",
     ),
     **dict.fromkeys(
         ("Comparison", "Explanation", "Fragment", "Pattern", "SharedPattern"),

@@ -13,8 +13,6 @@ from .errors import UnwritableFileError as UnwritableFileError
 from .errors import WorkerError as WorkerError
 from .evaluation import evaluate as evaluate
 from .evaluation import scaffold_split as scaffold_split
-from .explaining import class_fragments as class_fragments
-from .explaining import class_patterns as class_patterns
 from .explaining import compare as compare
 from .explaining import explain as explain
 from .graphs import GraphBatch as GraphBatch

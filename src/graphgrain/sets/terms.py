@@ -91,10 +91,8 @@ class FittedTerm(NamedTuple):
                 f"{type(kernel).__name__} has no patterns: its similarity is not a sum over them. "
                 "Use a kernel with explicit features, such as gg.TreePlusPlus()."
             )
-        indptr, rows, values = kernel.features_
-        widths = np.diff(indptr[kernel.level_offsets_])
-        scaled = values * np.repeat(kernel.level_scales, widths)
-        matrix = csc_array((scaled, rows, indptr), shape=(len(self.seen), len(indptr) - 1))
+        indptr, rows, values = kernel.columns_.scaled(kernel.level_scales).entries
+        matrix = csc_array((values, rows, indptr), shape=(len(self.seen), len(indptr) - 1))
         return matrix if self.rows is None else csc_array(matrix[self.rows])
 
     def columns_of(self, batch: GraphBatch) -> csr_array:
@@ -107,7 +105,7 @@ class FittedTerm(NamedTuple):
     def name(self, column: int) -> str:
         """Return the name of a pattern."""
         assert isinstance(self.kernel, FeatureKernel)
-        indptr, rows, _ = self.kernel.features_
+        indptr, rows, _ = self.kernel.columns_.entries
         graph = self.seen[int(rows[indptr[column]])]
         offsets = self.kernel.level_offsets_
         level = int(np.searchsorted(offsets, column, side="right") - 1)
