@@ -9,7 +9,9 @@ PARALLEL = -n $(WORKERS) --dist loadfile --no-loadscope-reorder
 export PYTHONDONTWRITEBYTECODE :=
 FUZZ_SECONDS ?= 60
 
-.PHONY: demo test check lint pyright bench bench-scale fuzz docs coverage package test-sdist test-oldest test-prereleases clean
+EXTRAS := chem,plot,deep,parquet,dask
+
+.PHONY: demo test check test-slow lint pyright bench paper bench-scale fuzz docs coverage package test-sdist test-oldest test-prereleases clean
 
 $(BIN)/python:
 	$(PYTHON) -m venv .venv
@@ -19,8 +21,10 @@ $(BIN)/python:
 	$(BIN)/python -m pip install --quiet -e .
 	touch $@
 
+# Dependency groups need pip 25.1, so pip itself is brought up to date first.
 .venv/test: pyproject.toml | $(BIN)/python
-	$(BIN)/python -m pip install --quiet -e ".[test,lint,bench]"
+	$(BIN)/python -m pip install --quiet --upgrade "pip>=25.1"
+	$(BIN)/python -m pip install --quiet -e ".[$(EXTRAS)]" --group test --group lint --group bench
 	touch $@
 
 demo: .venv/base
@@ -32,6 +36,10 @@ test: .venv/test
 
 check: .venv/test
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest $(PARALLEL)
+
+# Browsers, kills, limited memory and the paper's runs
+test-slow: .venv/test
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest $(PARALLEL) -m slow
 
 lint: .venv/test
 	$(BIN)/ruff check .
@@ -50,23 +58,31 @@ fuzz: .venv/test
 
 bench: .venv/test
 	$(BIN)/python -m benchmarks
-	$(BIN)/python -m benchmarks.competitors
+	$(BIN)/python -m experiments.competitors
 	$(BIN)/python -m benchmarks.machines
 	$(BIN)/python -m benchmarks.startup
 	$(BIN)/python -m benchmarks.fit_times
+
+# The paper's three tables beside ours, and its figures: its nine data sets of up to 800 graphs, all
+# nine kernels, one repetition. The whole, which resumes where it was stopped:
+#   .venv/bin/python -m experiments paper --repeats 10
+PAPER := KKI,PTC_MM,PTC_FR,BZR_MD,COX2_MD,DHFR_MD,BZR,COX2,DHFR
+paper: .venv/test
+	$(BIN)/python -m experiments paper --datasets $(PAPER) --repeats 1
 
 # Molecules to features at two sizes beside fingerprints, the reader, and Dask's scheduler. An
 # environment of its own: scikit-fingerprints wants other versions than we do.
 bench-scale:
 	test -x .venv-scale/bin/python || $(PYTHON) -m venv .venv-scale
-	.venv-scale/bin/python -m pip install --quiet --upgrade pip
-	.venv-scale/bin/python -m pip install --quiet -e ".[chem,dask,bench-scale]"
+	.venv-scale/bin/python -m pip install --quiet --upgrade "pip>=25.1"
+	.venv-scale/bin/python -m pip install --quiet -e ".[chem,dask]" --group bench-scale
 	.venv-scale/bin/python -m benchmarks.reader --all
 	.venv-scale/bin/python -m benchmarks.scale
 	.venv-scale/bin/python -m benchmarks.scheduler
 
 .venv/docs: pyproject.toml | $(BIN)/python
-	$(BIN)/python -m pip install --quiet -e ".[docs]"
+	$(BIN)/python -m pip install --quiet --upgrade "pip>=25.1"
+	$(BIN)/python -m pip install --quiet -e ".[chem,plot]" --group docs
 	touch $@
 
 # The site, offline, without a single warning: docs/_build/html/index.html
@@ -91,18 +107,19 @@ test-sdist: package
 	mkdir -p build/sdist
 	tar xzf dist/*.tar.gz -C build/sdist --strip-components=1
 	$(PYTHON) -m venv build/sdist/.venv
-	cd build/sdist && .venv/bin/python -m pip install --quiet -e ".[test]" && .venv/bin/python -m pytest $(PARALLEL)
+	cd build/sdist && .venv/bin/python -m pip install --quiet --upgrade "pip>=25.1" && .venv/bin/python -m pip install --quiet -e ".[$(EXTRAS)]" --group test && .venv/bin/python -m pytest $(PARALLEL)
 
 # The tests with the lowest version of every direct dependency that pyproject.toml allows
 test-oldest:
 	test -x .venv-oldest/bin/python || $(PYTHON) -m venv .venv-oldest
 	.venv-oldest/bin/python -m pip install --quiet uv
-	.venv-oldest/bin/uv pip install --quiet --python .venv-oldest --resolution lowest-direct -e ".[test]"
+	.venv-oldest/bin/uv pip install --quiet --python .venv-oldest --resolution lowest-direct -e ".[$(EXTRAS)]" --group test
 	.venv-oldest/bin/python -m pytest $(PARALLEL)
 
 test-prereleases:
 	test -x .venv-next/bin/python || $(PYTHON) -m venv .venv-next
-	.venv-next/bin/python -m pip install --quiet --pre --upgrade -e ".[test]"
+	.venv-next/bin/python -m pip install --quiet --upgrade "pip>=25.1"
+	.venv-next/bin/python -m pip install --quiet --pre --upgrade -e ".[$(EXTRAS)]" --group test
 	.venv-next/bin/python -m pytest $(PARALLEL)
 
 clean:

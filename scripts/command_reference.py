@@ -42,7 +42,6 @@ aniline,Nc1ccccc1,-0.41,yes
 """
 FITTED = "fit molecules.csv --target solubility -o model.ggm"
 INDEX = "index drugs -o drugs.ggi"
-RESULTS = "evaluate drugs -k vertex-histogram --repeats 1 -r results.jsonl"
 #: For each command, the commands to run first and the example whose output is shown.
 SHOWN: dict[str, tuple[tuple[str, ...], str]] = {
     "demo": ((), "demo --drug morphine"),
@@ -53,12 +52,11 @@ SHOWN: dict[str, tuple[tuple[str, ...], str]] = {
     "search": ((INDEX,), 'search drugs.ggi "CC(=O)Oc1ccccc1C(=O)O" -n 3'),
     "cluster": ((INDEX,), "cluster drugs.ggi --min-similarity 0.5"),
     "pairs": ((INDEX,), "pairs drugs.ggi --min-similarity 0.95"),
-    "evaluate": ((), "evaluate drugs --kernel vertex-histogram,edge-histogram --repeats 1"),
+    "evaluate": ((), "evaluate drugs --kernel vertex-histogram,edge-histogram"),
     "fit": ((), "fit molecules.csv --target solubility -o model.ggm"),
     "predict": ((FITTED,), "predict model.ggm molecules.csv -o out.csv"),
     "explain": ((), "explain drugs --row 222"),
     "explore": ((), "explore drugs -o drugs.html"),
-    "report": ((RESULTS,), "report results.jsonl -o report.html"),
 }
 #: Options for reading DATA.
 READING = [item.name for item in fields(Reading)]
@@ -113,6 +111,8 @@ def masked(text: str) -> str:
     text = re.sub(r"\b\d+(\.\d+)? (s|ms|MB|MiB|KiB|us)\b", r"... \2", text)
     lines = []
     for line in text.splitlines():
+        if line.startswith("graphgrain: compiling"):
+            continue
         # The last columns of a table of results are time and memory.
         lines.append(re.sub(r"(\s\d+\s+)\d+\.\d\d(\s+)\d+$", r"\1...\2...", line.rstrip()))
     return "\n".join(lines).strip("\n")
@@ -167,8 +167,8 @@ def _words(parameter: Any) -> str:
 HEAD = """# Command-line reference
 
 All commands with their options and examples, as shown by `graphgrain COMMAND --help`. Short options
-have the same meaning in all commands: `-o` output, `-r` results file, `-k` kernel, `-d` data sets,
-`-n` number of results, `-j` threads or processes, `-q` no progress bar.
+have the same meaning in all commands: `-o` output, `-k` kernel, `-n` number of results, `-j` number
+of threads or processes, `-q` no progress bar.
 
 DATA is a file, a folder, a name of the TU collection or `drugs`. The folder of an output file must
 exist; `-` is standard output. `--json` prints machine-readable output. Exit codes: 0 success, 2

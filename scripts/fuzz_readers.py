@@ -145,13 +145,6 @@ def tu_zip(rng: random.Random) -> Case:
     return "DS.zip", damage_binary(stream.getvalue(), rng), gg.load_tu
 
 
-def tu_chunks(rng: random.Random) -> Case:
-    """Return a TU case that is read in chunks."""
-    name, content, _ = rng.choice((tu_folder, tu_zip))(rng)
-    size = rng.randint(1, 3)
-    return name, content, lambda path: list(gg.as_chunks(path, chunk_size=size))
-
-
 def mat(rng: random.Random) -> Case:
     import numpy as np
     import scipy.io
@@ -202,7 +195,6 @@ def molecules(rng: random.Random) -> Case:
 READERS: dict[str, Callable[[random.Random], Case]] = {
     "tu_folder": tu_folder,
     "tu_zip": tu_zip,
-    "tu_chunks": tu_chunks,
     "mat": mat,
     "molecules": molecules,
 }

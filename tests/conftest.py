@@ -32,6 +32,17 @@ def pytest_configure() -> None:
         signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Of each file, one test in a browser stays in ``make test``; the others are slow."""
+    begun: set[Path] = set()
+    for item in items:
+        if "browser" in getattr(item, "fixturenames", ()):
+            if item.path in begun:
+                item.add_marker(pytest.mark.slow)
+            begun.add(item.path)
+
+
 @pytest.fixture
 def quick_model(monkeypatch: pytest.MonkeyPatch) -> None:
     """Explorations by a model that has little to choose from, where pages are what is tested."""

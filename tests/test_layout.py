@@ -21,7 +21,6 @@ PACKAGES = [
     "errors",
     "locking",
     "writing",
-    "archives",
     "templating",
     "parameters",
     "core",

@@ -70,11 +70,9 @@ def test_a_letter_means_one_thing_and_an_option_has_its_letter_everywhere():
         ["cluster", "drugs", "-o", "no/c.csv"],
         ["pairs", "drugs", "drugs", "-o", "no/o.csv"],
         ["search", "d.ggi", "CCO", "--html", "no/s.html"],
-        ["evaluate", "drugs", "-r", "no/r.jsonl"],
-        ["reproduce", "table1", "-r", "no/r.jsonl"],
+        ["evaluate", "drugs", "--csv", "no/r.csv"],
         ["explain", "drugs", "--row", "1", "-o", "no/why.svg"],
         ["explore", "drugs", "-o", "no/e.html"],
-        ["report", "r.jsonl", "-o", "no/report.html"],
     ],
     ids=lambda arguments: arguments[0],
 )

@@ -72,7 +72,8 @@ def wait_until(condition, seconds=60):
     ("name", "number"),
     [
         ("features", signal.SIGTERM),  # Ctrl-C has the same handler
-        ("index", signal.SIGKILL),  # both have the same workers
+        # both have the same workers
+        pytest.param("index", signal.SIGKILL, marks=pytest.mark.slow),
     ],
 )
 def test_no_process_is_left(molecules, tmp_path, name, number):

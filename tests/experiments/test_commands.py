@@ -50,9 +50,12 @@ def test_all_nine_kernels_of_the_paper_on_kki(here, capsys):
         assert all(row["repetitions"] == 1 and row["complete"] for row in rows)
         assert all(30 < row["accuracy"] < 75 for row in rows)
         assert {row["published"][0] for row in rows} >= {55.63, 50.38}
-    best = {row["kernel"]: row["accuracy"] for row in values["table2"]["reported-best"]}
-    chosen = {row["kernel"]: row["accuracy"] for row in values["table2"]["validated"]}
-    assert all(best[kernel] >= chosen[kernel] - 1e-9 for kernel in best)
+    # With one candidate there is nothing to choose: both rules give the same.
+    single = [
+        {row["kernel"]: row["accuracy"] for row in values["table2"][rule]}
+        for rule in ("validated", "reported-best")
+    ]
+    assert all(single[0][name] == single[1][name] for name in ("SP", "RetGK", "FGSD"))
     assert json.loads((here / "table2.json").read_text()) == json.loads(json.dumps(values))
     records = len(read_records(here / "records.jsonl"))
     seconds = main(["table3", *common])["table3"]
@@ -121,6 +124,7 @@ def test_tables_and_figures(toy, capsys):
     assert "| data set |" in capsys.readouterr().out
 
 
+@pytest.mark.slow
 def test_the_page_and_its_figures(toy):
     call(toy, "table2", "-k", "tree++,wl")
     call(toy, "page", "-o", "page.html", "--figures", "drawn")
@@ -130,6 +134,7 @@ def test_the_page_and_its_figures(toy):
         assert words in text
 
 
+@pytest.mark.slow
 def test_the_league_stops_what_takes_too_long(toy, capsys):
     limits = ("--time-limit", "20", "--memory-limit", "4", "--figures", "drawn")
     values = call(toy, "league", "-k", "wl,vertex-histogram,self-tuned", *limits)

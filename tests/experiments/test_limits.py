@@ -78,6 +78,7 @@ def test_work_without_trouble_runs_elsewhere() -> None:
     assert received[1]["process"] != os.getpid()
 
 
+@pytest.mark.slow
 def test_processor_time_is_limited_and_waiting_is_not() -> None:
     outcome, received = run(spins, Limits(seconds=1))
     assert outcome == Outcome(stopped="time")
@@ -93,12 +94,14 @@ def test_memory_is_limited() -> None:
     assert received == list(range(1, len(received) + 1))
 
 
+@pytest.mark.slow
 def test_what_comes_before_is_not_limited() -> None:
     outcome, received = run(answers, Limits(memory=64 * MEBIBYTE), before=loads)
     assert outcome == Outcome()
     assert len(received) == 2
 
 
+@pytest.mark.slow
 def test_other_ends_are_errors_with_their_reason() -> None:
     outcome, received = run(is_killed, Limits(60, 1000 * MEBIBYTE))
     assert outcome.stopped == ""
@@ -133,6 +136,7 @@ needs_proc = pytest.mark.skipif(not os.path.exists("/proc/self/stat"), reason="n
 
 
 @needs_proc
+@pytest.mark.slow
 def test_an_interrupted_caller_leaves_no_process() -> None:
     children: list[int] = []
 
@@ -147,6 +151,7 @@ def test_an_interrupted_caller_leaves_no_process() -> None:
 
 
 @needs_proc
+@pytest.mark.slow
 def test_a_killed_caller_leaves_no_process() -> None:
     script = """
         from experiments.limits import Limits, run_in_process

@@ -93,28 +93,34 @@ def test_chance_patterns_are_not_stable():
     assert np.mean(chance) < 0.8
 
 
-def test_several_classes_and_bad_input():
+def test_several_classes():
     y = np.arange(len(GRAPHS)) % 3
     model = make_pipeline(gg.PathPattern(1, output="features"), LogisticRegression(max_iter=500))
     model.fit(GRAPHS, y)
     found = gg.class_patterns(model, GRAPHS, y, n=2, n_resamples=1)
     assert list(found.favour) == [0, 1, 2]
     assert found.favour[0][0].name == "N->O"
-    with pytest.raises(InvalidParameterError, match="n must be"):
-        gg.class_patterns(model, GRAPHS, y, n=0)
-    with pytest.raises(InvalidParameterError, match="one class per graph"):
-        gg.class_patterns(model, GRAPHS, y[:3])
-    number = make_pipeline(gg.PathPattern(1, output="features"), Ridge()).fit(GRAPHS, y)
-    with pytest.raises(InvalidParameterError, match="needs a classifier"):
-        gg.class_patterns(number, GRAPHS, y)
 
 
-def test_one_class_is_too_few():
-    graphs, y = gg.load_drugs()
-    kernel = gg.VertexHistogram(output="features")
-    model = make_pipeline(kernel, LogisticRegression()).fit(graphs, y == "opioids")
-    with pytest.raises(InvalidParameterError, match="at least two classes"):
-        gg.class_patterns(model, graphs[:3], [True] * 3)
+#: What is refused: the act, its arguments, and the rule that the error states.
+NUMBERS = make_pipeline(gg.PathPattern(1, output="features"), Ridge()).fit(GRAPHS, Y == "yes")
+REFUSALS = [
+    (gg.class_patterns, (MODEL, GRAPHS, Y), {"n": 0}, "n must be"),
+    (gg.class_fragments, (MODEL, GRAPHS, Y), {"n": 0}, "n must be"),
+    (gg.class_patterns, (MODEL, GRAPHS, Y), {"n_jobs": 0}, "n_jobs must be"),
+    (gg.class_fragments, (MODEL, GRAPHS, Y), {"n_jobs": 0}, "n_jobs must be"),
+    (gg.explain, (MODEL, GRAPHS), {"n_jobs": "two"}, "n_jobs must be"),
+    (gg.class_patterns, (MODEL, GRAPHS, Y[:3]), {}, "one class per graph"),
+    (gg.class_fragments, (MODEL, GRAPHS, Y[:3]), {}, r"one target per graph \(60\)"),
+    (gg.class_patterns, (NUMBERS, GRAPHS, Y), {}, "needs a classifier"),
+    (gg.class_patterns, (MODEL, GRAPHS[:3], ["yes"] * 3), {}, "at least two classes"),
+]
+
+
+@pytest.mark.parametrize(("act", "arguments", "options", "rule"), REFUSALS)
+def test_refusals(act, arguments, options, rule):
+    with pytest.raises(InvalidParameterError, match=rule):
+        act(*arguments, **options)
 
 
 @pytest.mark.parametrize("act", [gg.class_patterns, gg.class_fragments])
@@ -128,28 +134,6 @@ def test_classes_that_the_model_does_not_know(act):
             act(model, graphs[::5], wrong[::5])
 
 
-def test_threads_are_passed_on(monkeypatch):
-    """Patterns and fragments are the same with two threads, which counting and locating use."""
-    used = []
-    for name in ("count_features", "locate_each"):
-        whole = getattr(gg.PathPattern, name)
-
-        def watched(kernel, batch, whole=whole):
-            used.append(kernel.n_jobs)
-            return whole(kernel, batch)
-
-        monkeypatch.setattr(gg.PathPattern, name, watched)
-    found = gg.class_patterns(MODEL, GRAPHS, Y, n=2, n_resamples=0)
-    assert 2 not in used
-    assert repr(gg.class_patterns(MODEL, GRAPHS, Y, n=2, n_resamples=0, n_jobs=2)) == repr(found)
-    assert 2 in used
-    used.clear()
-    fragments = gg.class_fragments(MODEL, GRAPHS, Y)
-    assert 2 not in used
-    assert repr(gg.class_fragments(MODEL, GRAPHS, Y, n_jobs=2)) == repr(fragments)
-    assert 2 in used
-    for explained in (gg.class_patterns, gg.class_fragments):
-        with pytest.raises(InvalidParameterError, match="n_jobs must be"):
-            explained(MODEL, GRAPHS, Y, n_jobs=0)
-    with pytest.raises(InvalidParameterError, match="n_jobs must be"):
-        gg.explain(MODEL, GRAPHS, n_jobs="two")
+@pytest.mark.parametrize("act", [gg.class_patterns, gg.class_fragments])
+def test_threads_change_nothing(act):
+    assert repr(act(MODEL, GRAPHS, Y, n_jobs=2)) == repr(act(MODEL, GRAPHS, Y))

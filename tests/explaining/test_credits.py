@@ -7,13 +7,14 @@ from itertools import pairwise
 import networkx as nx
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 
 import graphgrain as gg
 from tests.kernels.found_kernels import EXPLICIT
+from tests.oracle import Graph
 from tests.strategies import graphs, renumbered, to_tuple
 
 
@@ -124,9 +125,28 @@ def test_symmetric_vertices_have_equal_credits(name, share):
     assert (len(orbits) == 1) == (name in ("cubane", "C60", "prismane", "petersen"))
 
 
+def of_edges(labels, edges):
+    return Graph(list(labels), {frozenset(edge): bond for *edge, bond in edges})
+
+
+#: One path that spells CCOC from 0 to 5, and two that spell it from 5 to 0.
+BOTH_WAYS = of_edges(
+    "CCOOCCOC",
+    [(0, 1, 1), (1, 2, 1), (2, 5, 1), (0, 3, 1), (3, 4, 1), (4, 5, 1), (0, 6, 1), (6, 7, 1),
+     (7, 5, 1)],
+)  # fmt: skip
+#: Three of the four paths from 0 to 5 have equal bonds.
+ANOTHER_BOND = of_edges(
+    "CCCCCC",
+    [(0, 1, 1), (0, 2, 1), (1, 3, 1), (1, 4, 7), (2, 3, 1), (2, 4, 1), (3, 5, 1), (4, 5, 1)],
+)
+
+
 @settings(max_examples=40, deadline=None)
-@given(graphs(max_size=9), st.booleans(), st.integers(0, 2), st.randoms())
-def test_credits_are_means_over_all_shortest_paths(graph, edge_labels, level, random):
+@given(graphs(max_size=9), st.booleans(), st.integers(0, 2))
+@example(BOTH_WAYS, False, 0)
+@example(ANOTHER_BOND, True, 0)
+def test_credits_are_means_over_all_shortest_paths(graph, edge_labels, level):
     """Against the obvious sum over all shortest paths, found by networkx."""
     batch = gg.as_graphs([to_tuple(graph)])
     kernel = gg.TreePlusPlus(4, level, output="features", edge_labels=edge_labels)

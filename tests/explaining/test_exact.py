@@ -137,20 +137,6 @@ def test_minmax_by_brute_force():
                 assert known == any((level.level, code) in other for other in training)
 
 
-@pytest.mark.parametrize("name", ["features", "intersection", "view"])
-def test_a_batch_is_counted_once(name, monkeypatch):
-    model = make_pipeline(*BINARY[name]).fit(GRAPHS, Y)
-    counted, whole = [], gg.TreePlusPlus.count_features
-
-    def watched(kernel, batch):
-        counted.append(len(batch))
-        return whole(kernel, batch)
-
-    monkeypatch.setattr(gg.TreePlusPlus, "count_features", watched)
-    gg.explain(model, NEW)
-    assert counted == [len(NEW)]
-
-
 @pytest.mark.parametrize("share", ["path", "tree"])
 def test_shares_add_up_to_the_same(share):
     model = make_pipeline(features(), LOGISTIC).fit(GRAPHS, Y)

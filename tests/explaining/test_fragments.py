@@ -12,7 +12,6 @@ from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.pipeline import make_pipeline
 
 import graphgrain as gg
-from graphgrain.errors import InvalidParameterError
 from graphgrain.explaining.fragments import cut
 from tests.strategies import graphs, to_tuple
 
@@ -359,10 +358,3 @@ class TestDecisions:
             assert each.contribution == pytest.approx(alone.contribution)
             assert opposite.contribution == pytest.approx(-alone.contribution)
             assert np.isnan(opposite.precision)
-
-    def test_mistakes(self, drugs):
-        batch, y, _, model = drugs
-        with pytest.raises(InvalidParameterError, match=r"one target per graph \(292\)"):
-            gg.class_fragments(model, batch, y[:5])
-        with pytest.raises(InvalidParameterError, match="n must be"):
-            gg.class_fragments(model, batch, y, n=0)

@@ -224,11 +224,6 @@ def test_bad_input_states_rule_value_and_way_out(name):
         make()
 
 
-def test_directed_graphs_lose_their_direction():
-    graph = nx.DiGraph([(0, 1), (1, 0), (2, 1)])
-    assert gg.as_graphs([graph]) == gg.as_graphs([graph.to_undirected()])
-
-
 def test_direct_construction_points_to_the_door():
     with pytest.raises(TypeError, match="from_edges"):
         gg.GraphBatch()

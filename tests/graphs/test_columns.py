@@ -185,6 +185,13 @@ def test_attributes_of_graphs_and_names_of_vertices():
     assert found == {"subject": ["s1"], "vertices": [["a", "b"]]}
 
 
+def test_graphs_of_a_table_of_edges_have_their_ids():
+    edges = {"patient": ["p2", "p1", "p2"], "source": [1, 1, 2], "target": [2, 2, 3]}
+    graphs = gg.from_edge_list(edges, graph="patient")
+    assert columns(graphs) == {"id": ["p1", "p2"]}
+    assert graphs[1].n_edges == 2
+
+
 # ---------------------------------------------------------------- what is refused, and said
 
 

@@ -104,7 +104,7 @@ def test_igraph_attributes_by_several_names():
     graph.vs["x"], graph.vs["y"] = [1, 2, 3], [4, 5, 6]
     found = gg.from_igraph([graph], vertex_attributes=["x", "y"])
     assert found.vertex_attributes.tolist() == [[1, 4], [2, 5], [3, 6]]
-    with pytest.raises(InvalidGraphError, match=r"have no 'z' \(their attributes: 'x', 'y'\)"):
+    with pytest.raises(InvalidGraphError, match=r"has no 'z' .its attributes: 'x', 'y'"):
         gg.from_igraph([graph], vertex_label="z")
 
 

@@ -269,11 +269,6 @@ def test_a_folder_of_ones_own_comes_first(server, tmp_path, monkeypatch):
     assert server.requests == 0
 
 
-def test_the_shared_data_through_the_environment(shared_data, monkeypatch):
-    monkeypatch.setenv("GRAPHGRAIN_DATA", str(shared_data))
-    assert len(gg.fetch_tu("MUTAG")[0]) == 188
-
-
 @pytest.mark.parametrize(
     ("name", "message"),
     [

@@ -167,13 +167,6 @@ def test_processes_give_the_same(tmp_path, monkeypatch):
     assert columns["name"][0] == "m0"
 
 
-def test_a_bar_only_if_asked_for(capsys):
-    gg.from_smiles(["CCO"] * 3)
-    assert capsys.readouterr().err == ""
-    gg.from_smiles(["CCO"] * 3, verbose=True)
-    assert "100% 3/3" in capsys.readouterr().err
-
-
 def test_the_death_of_a_worker(tmp_path):
     marker = str(tmp_path / "died")
     items = [(marker, number) for number in range(8)]

@@ -158,7 +158,7 @@ def test_damaged_files_are_an_error_or_read_but_never_a_crash(tmp_path):
     rng = np.random.default_rng(0)
     numbers = [0, 1, 5, 14, 15, 16, 20, 255, 2**30, 2**31 - 1, 2**32 - 1]
     errors = 0
-    for _ in range(1000):
+    for _ in range(300):
         content = bytearray(whole)
         at = 128 + 4 * int(rng.integers((len(whole) - 128) // 4))
         if rng.random() < 0.8:
@@ -170,7 +170,7 @@ def test_damaged_files_are_an_error_or_read_but_never_a_crash(tmp_path):
             gg.load_mat(tmp_path / "x.mat")
         except InvalidFileError:
             errors += 1
-    assert 100 < errors < 1000
+    assert 30 < errors < 300
 
 
 def test_a_compressed_bomb(tmp_path):

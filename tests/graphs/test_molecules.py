@@ -317,6 +317,13 @@ def test_large_mol_blocks_are_refused(tmp_path):
         gg.load_molecules(tmp_path / "x.sdf")
 
 
+def test_a_bad_line_far_down(tmp_path):
+    file = tmp_path / "x.smi"
+    file.write_text("CCO\n" + "\n" * 299_998 + "C1CC\n")
+    with pytest.raises(InvalidGraphError, match=r"x.smi, line 300000 .*'C1CC'"):
+        list(gg.iter_molecules(file))
+
+
 @pytest.mark.parametrize(
     ("smiles", "standardize", "like", "atoms"),
     [

@@ -46,7 +46,7 @@ def test_a_round_trip_is_the_identity(tmp_path_factory, batch, data, zipped):
         assert np.array_equal(found, y, equal_nan=y.dtype.kind == "f")
 
 
-@pytest.mark.parametrize("name", ["MUTAG", "BZR_MD", "KKI", "PROTEINS"])
+@pytest.mark.parametrize("name", ["MUTAG", "KKI"])
 def test_a_round_trip_of_real_data(name, shared_data, tmp_path):
     graphs, y = gg.load_tu(shared_data / f"{name}.zip")
     gg.save_tu(tmp_path / name, graphs, y)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import pickle
 import zipfile
@@ -172,12 +173,33 @@ def test_what_does_not_fit_together_is_refused(saved, families, tmp_path):
         assert np.isfinite(model.decision_function(families[0])).all()
 
 
-def test_archives_that_lie_about_sizes_are_not_unpacked(saved, tmp_path):
-    _, _path = saved
-    with zipfile.ZipFile(tmp_path / "bomb.ggm", "w", zipfile.ZIP_DEFLATED) as archive:
-        archive.writestr("about.npy", bytes(50_000_000))
-    with pytest.raises(InvalidFileError, match=r"claim more bytes|not an uncompressed array"):
-        gg.load_model(tmp_path / "bomb.ggm")
+def npy(array):
+    file = io.BytesIO()
+    np.save(file, array, allow_pickle=True)
+    return file.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "compression"),
+    [
+        ("about.npy", bytes(50_000_000), zipfile.ZIP_DEFLATED),
+        ("about.npy", b"hello", zipfile.ZIP_STORED),
+        ("about.txt", b"hello", zipfile.ZIP_STORED),
+        ("about.npy", npy(np.array([{}, []], dtype=object)), zipfile.ZIP_STORED),
+        ("about.npy", npy(np.zeros(3))[:-1], zipfile.ZIP_STORED),
+        (
+            "about.npy",
+            npy(np.zeros(3)).replace(b"(3,), }          ", b"(3333333333,), } "),
+            zipfile.ZIP_STORED,
+        ),
+    ],
+    ids=["bomb", "text", "another member", "objects", "cut", "huge"],
+)
+def test_archives_that_lie_are_not_unpacked(tmp_path, name, content, compression):
+    with zipfile.ZipFile(tmp_path / "model.ggm", "w", compression) as archive:
+        archive.writestr(name, content)
+    with pytest.raises(InvalidFileError, match="is not a model of graphgrain"):
+        gg.load_model(tmp_path / "model.ggm")
 
 
 def about_file(path, about):

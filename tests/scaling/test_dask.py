@@ -57,6 +57,7 @@ def files(tmp_path_factory) -> list[Path]:
     return paths
 
 
+@pytest.mark.slow
 def test_features_when_a_worker_is_killed(client, files):
     X = gg.dask_features(files, KERNEL, n_features=1024)
     assert X.numblocks == (12, 1)
@@ -70,26 +71,27 @@ def test_features_when_a_worker_is_killed(client, files):
     np.testing.assert_array_equal(np.vstack([block.toarray() for block in found]), expected())
 
 
-def test_bags_and_data_frames(client):
+def test_bags_and_data_frames():
     dataframe = pytest.importorskip("dask.dataframe", reason="Dask's data frames are missing")
     pandas = pytest.importorskip("pandas")
     frame = dataframe.from_pandas(pandas.DataFrame({"smiles": SMILES}), npartitions=3)
     for source in (frame["smiles"], bag.from_sequence(SMILES, npartitions=3)):
         X = gg.dask_features(source, KERNEL, n_features=1024)
         assert X.numblocks == (3, 1)
-        np.testing.assert_array_equal(X.compute().toarray(), expected())
+        X = X.compute(scheduler="synchronous")
+        np.testing.assert_array_equal(X.toarray(), expected())
     tuples = bag.from_sequence([([(0, 1)], ["C", "O"]), ([], ["C"])], npartitions=2)
-    assert gg.dask_features(tuples, n_features=64).compute().shape == (2, 64)
+    assert gg.dask_features(tuples, n_features=64).compute(scheduler="synchronous").shape == (2, 64)
 
 
-def test_training_over_partitions(client, files):
+def test_training_over_partitions(files):
     """The same weights, to the last bit, as one model that sees one file after the other."""
     X = gg.dask_features(files, KERNEL, n_features=1024)
     found, model = SGDClassifier(random_state=3), SGDClassifier(random_state=3)
     rows = expected().astype(np.float32)
     for number, block in enumerate(X.to_delayed().ravel()):
         part = slice(30 * number, 30 * number + 30)
-        found.partial_fit(block.compute(), TARGETS[part], classes=[0, 1])
+        found.partial_fit(block.compute(scheduler="synchronous"), TARGETS[part], classes=[0, 1])
         model.partial_fit(csr_array(rows[part]), TARGETS[part], classes=[0, 1])
     np.testing.assert_array_equal(found.coef_, model.coef_)
 
@@ -123,6 +125,7 @@ def test_missing_molecules_of_a_data_frame():
     assert np.diff(X.indptr).astype(bool).tolist() == [True, False, True]
 
 
+@pytest.mark.slow
 def test_files_that_have_changed_are_read_again(client, tmp_path):
     file = tmp_path / "molecules.smi"
     file.write_text("CCO\nCCN\n")

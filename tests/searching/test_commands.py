@@ -10,7 +10,7 @@ import pytest
 from typer.testing import CliRunner
 
 import graphgrain as gg
-from graphgrain.cli import index as index_command
+from graphgrain.cli import indexes
 from graphgrain.cli.app import BAD_INPUT, app
 from graphgrain.cli.loading import Loaded
 
@@ -162,7 +162,7 @@ def test_queries_are_data_sets_too(tmp_path, monkeypatch):
         run("search", tmp_path / "m.ggi", tmp_path / "MUTAG", "-n", 1, "--json").stdout
     )
     assert [each["query"] for each in found] == [f"row {n}" for n in range(1, 7)]
-    monkeypatch.setattr(index_command, "load", lambda name, reading: loaded.append(name) or drugs)
+    monkeypatch.setattr(indexes, "load", lambda name, reading: loaded.append(name) or drugs)
     loaded, drugs = [], Loaded("MUTAG", numbers, None)
     run("search", tmp_path / "m.ggi", "MUTAG", "-n", 1)
     assert loaded == ["MUTAG"]

@@ -128,8 +128,7 @@ def test_all_pairs_of_small_graphs(seed):
         if sizes:
             expected[i, j] = max(sizes)
     found = {
-        (int(row["first"]), int(row["second"])): (int(row["size"]), int(row["kind"]))
-        for row in matched(batch, most)
+        tuple(sorted((row.first, row.second))): (row.size, row.kind) for row in matched(batch, most)
     }
     assert {pair: size for pair, (size, _) in found.items()} == expected
     assert len(found) > 5
@@ -155,7 +154,7 @@ def test_no_pair_that_fmcs_sees_is_missed():
 
     batch = gg.as_graphs(MOLECULES)
     plain = [as_networkx(batch[i]) for i in range(len(batch))]
-    found = {(int(row["first"]), int(row["second"])): row for row in matched(batch, 10)}
+    found = {tuple(sorted((row.first, row.second))): row for row in matched(batch, 10)}
     molecules = [Chem.MolFromSmiles(text) for text in MOLECULES]
     seen = 0
     for i, j in itertools.combinations(range(len(molecules)), 2):
@@ -168,8 +167,8 @@ def test_no_pair_that_fmcs_sees_is_missed():
             bondCompare=rdFMCS.BondCompare.CompareOrderExact,
         )
         assert not common.canceled
-        if (i, j) in found and found[i, j]["kind"] == 0:
-            assert found[i, j]["size"] <= common.numAtoms
+        if (i, j) in found and found[i, j].kind == 0:
+            assert found[i, j].size <= common.numAtoms
         pattern = Chem.MolFromSmarts(common.smartsString)
         matches = [mol.GetSubstructMatches(pattern, uniquify=False) for mol in pair]
         one_place = any(
@@ -179,5 +178,5 @@ def test_no_pair_that_fmcs_sees_is_missed():
         )
         if one_place:
             seen += 1
-            assert found[i, j]["size"] == common.numAtoms or found[i, j]["kind"] > 0
+            assert found[i, j].size == common.numAtoms or found[i, j].kind > 0
     assert seen > 15

@@ -23,23 +23,23 @@ from .interrupts import interrupted, raise_from_now_on
 #: Exit codes: invalid input, and an internal error.
 BAD_INPUT, FAILURE = 2, 1
 
-#: The module of each command, in the order of ``graphgrain --help``. A module is imported when its
-#: command is asked for, and imports what takes time (NumPy, Numba, scikit-learn) when it runs.
-COMMANDS = {
-    "demo": "demo",
-    "info": "info",
-    "kernel": "kernel",
-    "features": "features",
-    "fit": "fit",
-    "predict": "predict",
-    "evaluate": "evaluate",
-    "explain": "explain",
-    "explore": "explore",
-    "index": "index",
-    "search": "index",
-    "pairs": "pairs",
-    "cluster": "cluster",
-}
+#: Commands in the order of ``graphgrain --help``, each in a module of its name. It is imported when
+#: its command is asked for, and imports what takes time (NumPy, Numba) when the command runs.
+COMMANDS = (
+    "demo",
+    "info",
+    "kernel",
+    "features",
+    "fit",
+    "predict",
+    "evaluate",
+    "explain",
+    "explore",
+    "index",
+    "search",
+    "pairs",
+    "cluster",
+)
 
 _SETTINGS: dict[str, Any] = {
     "pretty_exceptions_enable": False,
@@ -72,7 +72,7 @@ def command(examples: Sequence[str]) -> Callable[[Callable[..., None]], Callable
 
 def load_command(name: str) -> Any:
     """Import the module of a command and return the command."""
-    import_module(f".{COMMANDS[name]}", __package__)
+    import_module(f".{name}", __package__)
     return typer.main.get_command(_commands[name])
 
 

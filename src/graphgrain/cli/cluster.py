@@ -2,37 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from rich.markup import escape
 from rich.table import Table
 
-from ..graphs.batch import counted
-from ..searching.graph_index import GraphIndex
-from ..searching.groups import Clusters, pick_diverse, sphere_exclusion
 from ..writing import write_csv
+from . import options as opt
 from .app import command
-from .console import answer, err, out
-from .index import labels_of, opened
-from .options import (
-    Errors,
-    Id,
-    IndexOrData,
-    Jobs,
-    Json,
-    Labels,
-    MinSimilarity,
-    Missing,
-    OptionalOutput,
-    Pick,
-    Reading,
-    Similarity,
-    Smiles,
-    Target,
-    View,
-    check_share,
-)
+from .console import answer, err, out, written
+from .options import check_share
 from .tables import text_table
+
+if TYPE_CHECKING:
+    from ..searching.graph_index import GraphIndex
+    from ..searching.groups import Clusters
 
 _SHOWN = 10
 
@@ -45,30 +28,33 @@ _SHOWN = 10
     ]
 )
 def cluster(
-    data: IndexOrData,
-    min_similarity: MinSimilarity = 0.6,
-    pick: Pick = None,
-    similarity: Similarity = None,
-    output: OptionalOutput = None,
-    target: Target = None,
-    id: Id = None,
-    smiles: Smiles = None,
-    labels: Labels = "",
-    errors: Errors = "raise",
-    missing: Missing = "raise",
-    view: View = None,
-    n_jobs: Jobs = -1,
-    as_json: Json = False,
+    data: opt.IndexOrData,
+    min_similarity: opt.MinSimilarity = 0.6,
+    pick: opt.Pick = None,
+    similarity: opt.Similarity = None,
+    output: opt.OptionalOutput = None,
+    target: opt.Target = None,
+    id: opt.Id = None,
+    smiles: opt.Smiles = None,
+    labels: opt.Labels = "",
+    errors: opt.Errors = "raise",
+    missing: opt.Missing = "raise",
+    view: opt.View = None,
+    jobs: opt.Jobs = -1,
+    as_json: opt.Json = False,
 ) -> None:
     """Cluster similar graphs (sphere exclusion), or pick a diverse subset (MaxMin).
 
     A cluster consists of a graph with many neighbours and those neighbours that are not in a larger
     cluster.
     """
-    reading = Reading(target, id, smiles, labels, errors, missing, view)
     check_share("--min-similarity", min_similarity)
+    from ..searching.groups import pick_diverse, sphere_exclusion
+    from .indexes import labels_of, opened
+
+    reading = opt.Reading(target, id, smiles, labels, errors, missing, view)
     rows: list[tuple[Any, ...]]
-    index = opened(data, reading, n_jobs, similarity)
+    index = opened(data, reading, jobs, similarity)
     ids = index.ids
     if pick is not None:
         with err().status("picking"):
@@ -77,17 +63,19 @@ def cluster(
         rows = [("rank", "id", "name"), *zip(range(1, pick + 1), chosen, names, strict=True)]
         if as_json:
             answer({"picks": chosen, "names": names})
-        else:
+        elif output is None:
             out().print(_table([("id", chosen), ("", names)]))
     else:
         with err().status("clustering"):
-            found = sphere_exclusion(index, min_similarity)
-        centers = ids[found.centers].tolist()
+            clusters = sphere_exclusion(index, min_similarity)
+        centers = ids[clusters.centers].tolist()
         names = labels_of(index, ids.tolist())
         rows = [("id", "name", "cluster", "center")]
         rows += [
-            (key, label, number + 1, centers[number])
-            for key, label, number in zip(ids.tolist(), names, found.labels.tolist(), strict=True)
+            (key, label, int(number) + 1, centers[number])
+            for key, label, number in zip(
+                ids.tolist(), names, clusters.labels.tolist(), strict=True
+            )
         ]
         if as_json:
             answer(
@@ -95,28 +83,31 @@ def cluster(
                     "min_similarity": min_similarity,
                     "clusters": [
                         {"center": center, "size": int(size)}
-                        for center, size in zip(centers, found.sizes, strict=True)
+                        for center, size in zip(centers, clusters.sizes, strict=True)
                     ],
-                    "labels": (found.labels + 1).tolist(),
+                    "labels": (clusters.labels + 1).tolist(),
                     "ids": ids.tolist(),
                     "names": names,
                 }
             )
-        else:
-            _show(index, found, centers)
+        elif output is None:
+            _show(index, clusters, centers)
     if output is not None:
         write_csv(output, rows)
-        err().print(f"Written to {escape(str(output))}.")
+        written("Picks" if pick is not None else "Clusters", output)
 
 
-def _show(index: GraphIndex, found: Clusters, centers: list[Any]) -> None:
-    alone = int((found.sizes == 1).sum())
+def _show(index: GraphIndex, clusters: Clusters, centers: list[Any]) -> None:
+    from ..graphs.batch import counted
+    from .indexes import labels_of
+
+    alone = int((clusters.sizes == 1).sum())
     out().print(
         f"{counted(len(index), 'graph')} in {counted(len(centers), 'cluster')}, {alone:,} of them "
         "with one graph."
     )
     first = centers[:_SHOWN]
-    sizes = [f"{size:,}" for size in found.sizes[:_SHOWN].tolist()]
+    sizes = [f"{size:,}" for size in clusters.sizes[:_SHOWN].tolist()]
     numbers = range(1, len(first) + 1)
     names = labels_of(index, first)
     out().print(_table([("cluster", numbers), ("size", sizes), ("center", first), ("", names)]))

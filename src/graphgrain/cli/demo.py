@@ -35,7 +35,7 @@ def demo(
     from ..kernels.vertex_histogram import VertexHistogram
     from ..pages.evaluation import evaluation_page
     from ..pages.graph_pages import explore_page, write_neighbours
-    from ..writing import atomic_write
+    from ..writing import atomic_write, unwritable
     from .loading import BUNDLED, load
 
     start = time.perf_counter()
@@ -48,6 +48,10 @@ def demo(
             f"There is no drug {drug!r} among the {len(names)}. {nearest(drug, names.tolist())}"
             "`gg.load_drugs(names=True)` lists them."
         )
+    try:
+        output.mkdir(exist_ok=True)
+    except OSError as error:
+        raise unwritable("The pages", output, error) from None
     say(
         f"[bold]{len(graphs)} drugs in {len(set(y))} families[/bold], as graphs of "
         f"{graphs.n_vertices:,} atoms and {graphs.n_edges:,} bonds."
@@ -65,7 +69,6 @@ def demo(
     say(f"\nMost similar to [bold]{escape(drug)}[/bold] ({escape(str(y[me]))}) by Tree++:")
     say(text_table(("similarity", "", "drug", "family"), rows))
 
-    output.mkdir(parents=True, exist_ok=True)
     kernels = {"Tree++": TreePlusPlus(edge_labels=True), "atoms only": VertexHistogram()}
     compared = evaluate(kernels, graphs, y, name=BUNDLED, n_jobs=jobs, file=output / "folds.csv")
     mean = {row.model: row.mean for row in compared.table()}

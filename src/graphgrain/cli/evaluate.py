@@ -9,36 +9,10 @@ from typing import TYPE_CHECKING, Any
 from rich.markup import escape
 
 from ..errors import InvalidParameterError
+from . import options as opt
 from .app import Interrupted, command
 from .console import answer, err, out
-from .options import (
-    Columns,
-    Data,
-    Descriptors,
-    Errors,
-    FoldTable,
-    Group,
-    Id,
-    Jobs,
-    Json,
-    Kernels,
-    Labels,
-    Measures,
-    Missing,
-    NumberOfFolds,
-    OptionalOutput,
-    Parameters,
-    Reading,
-    RemoveDuplicates,
-    Repeats,
-    Seed,
-    Smiles,
-    Split,
-    Target,
-    Time,
-    View,
-    listed,
-)
+from .options import listed
 
 if TYPE_CHECKING:
     import numpy as np
@@ -60,30 +34,30 @@ if TYPE_CHECKING:
     ]
 )
 def evaluate(
-    data: Data,
-    kernel: Kernels = "",
-    split: Split = "folds",
-    folds: NumberOfFolds = 10,
-    repeats: Repeats = 1,
-    group: Group = None,
-    time: Time = None,
-    seed: Seed = 0,
-    scoring: Measures = "",
-    remove_duplicates: RemoveDuplicates = False,
-    columns: Columns = "",
-    descriptors: Descriptors = None,
-    parameters: Parameters = None,
-    table: FoldTable = None,
-    output: OptionalOutput = None,
-    target: Target = None,
-    id: Id = None,
-    smiles: Smiles = None,
-    labels: Labels = "",
-    errors: Errors = "raise",
-    missing: Missing = "raise",
-    view: View = None,
-    jobs: Jobs = -1,
-    as_json: Json = False,
+    data: opt.Data,
+    kernel: opt.Kernels = "",
+    split: opt.Split = "folds",
+    folds: opt.NumberOfFolds = 10,
+    repeats: opt.Repeats = 1,
+    group: opt.Group = None,
+    time: opt.Time = None,
+    seed: opt.Seed = 0,
+    scoring: opt.Measures = "",
+    remove_duplicates: opt.RemoveDuplicates = False,
+    columns: opt.Columns = "",
+    descriptors: opt.Descriptors = None,
+    parameters: opt.Parameters = None,
+    table: opt.FoldTable = None,
+    output: opt.OptionalOutput = None,
+    target: opt.Target = None,
+    id: opt.Id = None,
+    smiles: opt.Smiles = None,
+    labels: opt.Labels = "",
+    errors: opt.Errors = "raise",
+    missing: opt.Missing = "raise",
+    view: opt.View = None,
+    jobs: opt.Jobs = -1,
+    as_json: opt.Json = False,
 ) -> None:
     """Evaluate kernels and models by cross-validation or another split, on the same folds.
 
@@ -100,7 +74,7 @@ def evaluate(
     from .loading import load
     from .models import training_table
 
-    reading = Reading(target, id, smiles, labels, errors, missing, view)
+    reading = opt.Reading(target, id, smiles, labels, errors, missing, view)
     loaded = load(data, reading).with_classes().with_one_target()
     if loaded.y is None:
         raise InvalidParameterError(f"evaluate needs targets to predict; {data} has none.")
@@ -149,14 +123,14 @@ def _model(
     from ..evaluation.evaluate import MODEL
     from ..learning.classifier import GraphClassifier
     from ..learning.regressor import GraphRegressor
-    from .kernel_options import given, kernel_grid
+    from .kernel_options import chosen_kernel, given
     from .loading import note_ignored_attributes
 
     if name == MODEL:
         if descriptors is None:
             return name
         return (GraphClassifier if classes else GraphRegressor)(descriptors=descriptors)
-    kernel_grid(name, parameters, beside=(MODEL,))
+    chosen_kernel(name, parameters, beside=(MODEL,))
     entry = candidates(name).with_parameters(**given(name, parameters))
     note_ignored_attributes(loaded, [entry.kernel(**entry.settings[0])])
     return entry

@@ -10,18 +10,15 @@ from typing import Any
 from .. import views
 from ..errors import InvalidParameterError
 from ..kernels.bases.graph_kernel import OUTPUT_PARAMETERS
-from ..kernels.grid import KernelGrid
 from ..kernels.registry import KERNELS
-from .options import (
-    listed,
-    nearest,
-)
+from ..parameters import check_parameters
+from .options import listed, nearest
 
 
-def kernel_grid(
-    kernel: str, parameters: Sequence[str] | None = None, beside: Sequence[str] = ()
-) -> KernelGrid:
-    """Return the grid of a kernel by name, with ``name=value`` parameters.
+def chosen_kernel(
+    kernel: str, parameters: Sequence[str] | None, beside: Sequence[str] = (), **more: Any
+) -> Any:
+    """Return a kernel; parameters not set by ``--set`` have their defaults.
 
     ``beside`` lists further valid names for the error message.
     """
@@ -31,18 +28,9 @@ def kernel_grid(
             f"There is no kernel {kernel!r}. {nearest(kernel, names)}The kernels are "
             f"{', '.join(names)}."
         )
-    chosen = given(kernel, parameters)
-    if not chosen:
-        return KERNELS[kernel]
-    grid = KERNELS[kernel].with_parameters(**chosen)
-    grid.check()
-    return grid
-
-
-def chosen_kernel(kernel: str, parameters: Sequence[str] | None, **more: Any) -> Any:
-    """Return a kernel; parameters not set by ``--set`` have their defaults."""
-    kernel_grid(kernel, parameters)  # checks both
-    return KERNELS[kernel].kernel(**given(kernel, parameters), **more)
+    estimator = KERNELS[kernel].kernel(**given(kernel, parameters), **more)
+    check_parameters(estimator)
+    return estimator
 
 
 def given(kernel: str, parameters: Sequence[str] | None) -> dict[str, Any]:

@@ -8,49 +8,22 @@ import json
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, TYPE_CHECKING, Any
 
-import numpy as np
 from rich.markup import escape
 
 from ..errors import InvalidParameterError
-from ..graphs.batch import counted
-from ..graphs.files.molecules import missing_values
-from ..graphs.processes import progress_bar
-from ..scaling.feature_shards import pyarrow
-from ..searching.activity_cliffs import Cliffs
-from ..searching.graph_index import GraphIndex
-from ..searching.groups import near_duplicates
-from ..searching.similar_pairs import Pairs, capped_pairs, iter_pairs, joined_pairs
-from ..searching.similar_pairs import pairs as find_pairs
 from ..writing import atomic_write, check_output, suffix_of
+from . import options as opt
 from .app import command
-from .console import answer, err, out
-from .index import labels_of, opened, reading_of
-from .loading import load, row_names
-from .options import (
-    Errors,
-    Id,
-    IndexOrData,
-    Jobs,
-    Json,
-    Labels,
-    MaxPerGraph,
-    MinDifference,
-    Missing,
-    OptionalMinSimilarity,
-    OptionalOutput,
-    Reading,
-    SecondData,
-    Similarity,
-    Smiles,
-    Target,
-    View,
-    check_choice,
-    check_share,
-    nearest,
-)
+from .console import answer, err, note, out, written
+from .options import check_share, nearest
 from .tables import text_table
+
+if TYPE_CHECKING:
+    from ..searching.activity_cliffs import Cliffs
+    from ..searching.graph_index import GraphIndex
+    from ..searching.similar_pairs import Pairs
 
 _SHOWN = 10
 _FORMS = (".csv", ".jsonl", ".parquet")
@@ -70,22 +43,22 @@ _TOGETHER = 1 << 16
     ]
 )
 def pairs(
-    data: IndexOrData,
-    second: SecondData = None,
-    min_similarity: OptionalMinSimilarity = None,
-    similarity: Similarity = None,
-    min_difference: MinDifference = 1.0,
-    max_per_graph: MaxPerGraph = None,
-    output: OptionalOutput = None,
-    target: Target = None,
-    id: Id = None,
-    smiles: Smiles = None,
-    labels: Labels = "",
-    errors: Errors = "raise",
-    missing: Missing = "raise",
-    view: View = None,
-    n_jobs: Jobs = -1,
-    as_json: Json = False,
+    data: opt.IndexOrData,
+    second: opt.SecondData = None,
+    min_similarity: opt.OptionalMinSimilarity = None,
+    similarity: opt.Similarity = None,
+    min_difference: opt.MinDifference = 1.0,
+    max_per_graph: opt.MaxPerGraph = None,
+    output: opt.OptionalOutput = None,
+    target: opt.Target = None,
+    id: opt.Id = None,
+    smiles: opt.Smiles = None,
+    labels: opt.Labels = "",
+    errors: opt.Errors = "raise",
+    missing: opt.Missing = "raise",
+    view: opt.View = None,
+    jobs: opt.Jobs = -1,
+    as_json: opt.Json = False,
 ) -> None:
     """Find all pairs of graphs with at least a given similarity.
 
@@ -97,7 +70,7 @@ def pairs(
     least = min_similarity if min_similarity is not None else 0.8 if second is None else 0.9
     check_share("--min-similarity", least)
     if similarity is not None and second is None:
-        check_choice("--similarity", similarity, ("minmax", "cosine"))
+        opt.check_choice("--similarity", similarity, ("minmax", "cosine"))
     if output is not None:
         if suffix_of(output, ".csv") not in _FORMS:
             raise InvalidParameterError(
@@ -105,20 +78,27 @@ def pairs(
             )
         check_output(output, "The table of pairs")
         if suffix_of(output, ".csv") == ".parquet":
+            from ..scaling.feature_shards import pyarrow
+
             pyarrow()  # fail early if it is not installed
-    reading_both = Reading(target, id, smiles, labels, errors, missing, view)
+    from ..graphs.batch import counted
+    from ..graphs.processes import progress_bar
+    from ..searching.similar_pairs import capped_pairs, iter_pairs, joined_pairs
+    from .indexes import opened
+
     if second is not None:
         if target is not None or max_per_graph is not None:
             raise InvalidParameterError(
                 "--target and --max-per-graph are for the pairs of one collection. Leave them out, "
                 "or give one collection."
             )
-        _between(data, second, reading_both, least, similarity, output, n_jobs, as_json)
+        reading = opt.Reading(None, id, smiles, labels, errors, missing, view)
+        _between(data, second, reading, least, similarity, output, jobs, as_json)
         return
     # The target is a column of the index, and its missing values are found there.
     skip = missing == "skip" and target is not None
-    reading = Reading(None, id, smiles, labels, errors, "raise" if skip else missing, view)
-    index = opened(data, reading, n_jobs, similarity)
+    reading = opt.Reading(None, id, smiles, labels, errors, "raise" if skip else missing, view)
+    index = opened(data, reading, jobs, similarity)
     if target is not None:
         _cliffs(index, target, skip, least, min_difference, max_per_graph, output, as_json)
         return
@@ -132,7 +112,7 @@ def pairs(
         about = {"graphs": len(index), "min_similarity": least, "similarity": index.similarity}
         if output is not None:
             count = _write(output, _PAIR, _rows(index, blocks))
-            _say_written(count, "pair", output)
+            written(counted(count, "pair"), output)
             about |= {"pairs": count, "output": str(output)}
         else:
             [similar] = blocks
@@ -150,10 +130,14 @@ def pairs(
 
 def _rows(index: GraphIndex, blocks: Iterable[Pairs | Cliffs]) -> Iterator[tuple[Any, ...]]:
     """Yield the rows of pairs or cliffs, with ids and names."""
+    import numpy as np
+
+    from .indexes import labels_of
+
+    keys = index.ids
     for block in blocks:
         numbers, which = np.unique(np.concatenate(block[:2]), return_inverse=True)
-        positions = index._snapshot.live[numbers]
-        ids = index._snapshot.ids(positions)
+        ids = keys[numbers].tolist()
         names = labels_of(index, ids)
         left, right = which[: len(block)].tolist(), which[len(block) :].tolist()
         values = [column.tolist() for column in block[2:5] if isinstance(column, np.ndarray)]
@@ -162,6 +146,11 @@ def _rows(index: GraphIndex, blocks: Iterable[Pairs | Cliffs]) -> Iterator[tuple
 
 
 def _show_pairs(index: GraphIndex, similar: Pairs, least: float) -> None:
+    import numpy as np
+
+    from ..graphs.batch import counted
+    from ..searching.similar_pairs import Pairs
+
     graphs = len(np.unique(np.concatenate(similar[:2])))
     out().print(
         f"{counted(len(similar), 'pair')} of similarity {least:g} or more among "
@@ -185,6 +174,13 @@ def _cliffs(
     as_json: bool,
 ) -> None:
     """Find, write and show the pairs that differ in the target."""
+    import numpy as np
+
+    from ..graphs.batch import counted
+    from ..graphs.files.molecules import missing_values
+    from ..searching.similar_pairs import pairs as find_pairs
+    from .indexes import labels_of
+
     columns = index.columns()
     if target not in columns:
         raise InvalidParameterError(
@@ -204,10 +200,10 @@ def _cliffs(
     ids = index.ids.tolist()
     names = [name or str(key) for name, key in zip(labels_of(index, ids), ids, strict=True)]
     if cliffs.duplicates:
-        err().print(f"Measured several times: {counted(len(cliffs.duplicates), 'graph')}.")
+        note(f"Measured several times: {counted(len(cliffs.duplicates), 'graph')}.")
     rows = list(_rows(index, [cliffs]))
     if output is not None:
-        _say_written(_write(output, _CLIFF, rows), "cliff", output)
+        written(counted(_write(output, _CLIFF, rows), "cliff"), output)
     if as_json:
         answer(
             {
@@ -247,7 +243,7 @@ def _cliffs(
 def _between(
     first: str,
     second: str,
-    reading: Reading,
+    reading: opt.Reading,
     least: float,
     similarity: str | None,
     output: Path | None,
@@ -255,6 +251,11 @@ def _between(
     as_json: bool,
 ) -> None:
     """Find, write and show the graphs of the second collection that are nearly in the first."""
+    from ..graphs.batch import counted
+    from ..searching.groups import near_duplicates
+    from .indexes import labels_of, opened, reading_of
+    from .loading import load, row_names
+
     index = opened(first, reading, n_jobs, similarity, alone=False)
     loaded = load(second, reading_of(index, reading))
     similar = near_duplicates(index, loaded.graphs, least)
@@ -266,7 +267,7 @@ def _between(
     rows = list(zip(seconds, firsts, labels_of(index, firsts), values, strict=True))
     equal = sum(value == 1.0 for value in values)
     if output is not None:
-        _say_written(_write(output, _BETWEEN, rows), "pair", output)
+        written(counted(_write(output, _BETWEEN, rows), "pair"), output)
     if as_json:
         answer(
             {
@@ -296,10 +297,6 @@ def _named(heads: Sequence[str], rows: Iterable[Sequence[Any]]) -> list[dict[str
     return [dict(zip(heads, row, strict=True)) for row in rows]
 
 
-def _say_written(count: int, what: str, output: Path) -> None:
-    err().print(f"{counted(count, what)} written to {escape(str(output))}.")
-
-
 def _write(output: Path, heads: Sequence[str], rows: Iterable[Sequence[Any]]) -> int:
     """Write a table in the form of its suffix as rows are made; return their number."""
     form = suffix_of(output, ".csv")
@@ -321,6 +318,8 @@ def _write(output: Path, heads: Sequence[str], rows: Iterable[Sequence[Any]]) ->
 
 
 def _write_parquet(file: IO[bytes], heads: Sequence[str], rows: Iterator[Sequence[Any]]) -> int:
+    from ..scaling.feature_shards import pyarrow
+
     pa = pyarrow()
     numbers = ("similarity", "difference", "steepness")
     types = {head: pa.float64() if head in numbers else pa.string() for head in heads}

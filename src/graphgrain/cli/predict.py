@@ -9,7 +9,7 @@ from collections import deque
 from contextlib import ExitStack
 from itertools import islice
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..errors import GraphgrainError, InvalidFileError, InvalidParameterError
 from ..writing import check_output, is_standard_output, suffix_of, unwritable
@@ -117,7 +117,7 @@ class _Table:
 
     def __init__(self, output: Path, after: int | None) -> None:
         self.output, self.after = output, after
-        self.stream: IO[bytes] | None = None
+        self.stream: io.FileIO | None = None
 
     def write(self, columns: dict[str, list[Any]]) -> None:
         """Write the rows of a chunk, given as columns."""
@@ -129,13 +129,15 @@ class _Table:
             self.stream = self._opened(list(columns))
         rows.writerows(zip(*columns.values(), strict=True))
         try:
-            self.stream.write(text.getvalue().encode())
+            rest = memoryview(text.getvalue().encode())
+            while rest:  # a pipe can take a part
+                rest = rest[self.stream.write(rest) :]
         except BrokenPipeError:
             raise
         except OSError as error:
             raise unwritable("The table of predictions", self.output, error) from None
 
-    def _opened(self, header: list[str]) -> IO[bytes]:
+    def _opened(self, header: list[str]) -> io.FileIO:
         if is_standard_output(self.output):
             return open(os.dup(1), "wb", buffering=0)
         if self.after is not None:

@@ -33,6 +33,15 @@ class Spelling(NamedTuple):
     reversible: bool  # whether a sequence and its reverse are the same pattern
 
 
+class Links(NamedTuple):
+    """The edges of one graph, twice each; the neighbours of v are in ascending order."""
+
+    indptr: np.ndarray  # neighbours of v: indices[indptr[v]:indptr[v + 1]]
+    indices: np.ndarray
+    labels: np.ndarray  # code of each entry of indices, or a single zero
+    rows: np.ndarray  # edge of each entry of indices
+
+
 #: The spelling of occurrences that are sets of vertices.
 NO_PATHS = Spelling(np.empty(0, dtype=np.uint64), False, False)
 
@@ -56,7 +65,7 @@ def _make_paths(n):
 
 
 @compiled
-def _search(root, longest, graph, paths, reached):
+def _search(root, longest, links, paths, reached):
     """Search from a root up to a distance; return the number of vertices reached.
 
     ``reached`` is the number of vertices of the previous search.
@@ -72,8 +81,8 @@ def _search(root, longest, graph, paths, reached):
     while head < size and distance[queue[head]] < longest:
         x = queue[head]
         head += 1
-        for entry in range(graph.indptr[x], graph.indptr[x + 1]):
-            y = graph.indices[entry]
+        for entry in range(links.indptr[x], links.indptr[x + 1]):
+            y = links.indices[entry]
             if distance[y] < 0:
                 distance[y] = distance[x] + 1
                 alone[y] = alone[x]
@@ -85,7 +94,7 @@ def _search(root, longest, graph, paths, reached):
 
 
 @compiled
-def _count_paths(vertices, edges, spelling, graph, paths):
+def _count_paths(vertices, edges, spelling, links, paths):
     """Count the shortest paths from the root to the last vertex that spell a sequence.
 
     ``vertices`` and ``edges`` are its codes. Returns the number of paths and of their vertices,
@@ -99,11 +108,11 @@ def _count_paths(vertices, edges, spelling, graph, paths):
         x = order[head]
         head += 1
         step = distance[x]
-        for entry in range(graph.indptr[x], graph.indptr[x + 1]):
-            y = graph.indices[entry]
+        for entry in range(links.indptr[x], links.indptr[x + 1]):
+            y = links.indices[entry]
             if distance[y] != step - 1 or spelling.codes[y] != vertices[step - 1]:
                 continue
-            if spelling.edges and graph.edge_labels[entry] != edges[step]:
+            if spelling.edges and links.labels[entry] != edges[step]:
                 continue
             if below[y] == 0.0:
                 order[size] = y
@@ -114,7 +123,7 @@ def _count_paths(vertices, edges, spelling, graph, paths):
 
 
 @compiled
-def _divide_among_paths(value, size, edges, spelling, graph, paths, edge_rows, elements, between):
+def _divide_among_paths(value, size, edges, spelling, links, paths, elements, between):
     """Divide a value among the counted paths, ``value`` for each, and forget them."""
     distance, order, below, above = paths.distance, paths.order, paths.below, paths.above
     length = distance[order[0]]
@@ -122,14 +131,14 @@ def _divide_among_paths(value, size, edges, spelling, graph, paths, edge_rows, e
     for i in range(size - 1, -1, -1):
         x = order[i]
         step = distance[x]
-        for entry in range(graph.indptr[x], graph.indptr[x + 1]):
-            y = graph.indices[entry]
+        for entry in range(links.indptr[x], links.indptr[x + 1]):
+            y = links.indices[entry]
             if below[y] == 0.0 or distance[y] != step - 1:
                 continue
-            if spelling.edges and graph.edge_labels[entry] != edges[step]:
+            if spelling.edges and links.labels[entry] != edges[step]:
                 continue
             above[x] += above[y]
-            between[edge_rows[entry]] += value * above[y] * below[x] / length
+            between[links.rows[entry]] += value * above[y] * below[x] / length
         elements[x] += value * above[x] * below[x] / (length + 1)
     _forget(size, paths)
 
@@ -142,42 +151,40 @@ def _forget(size, paths):
 
 
 @compiled
-def _spread_paths(value, path, length, spelling, graph, paths, edge_rows, elements, between):
+def _spread_paths(value, path, length, spelling, links, paths, elements, between):
     """Divide a value among the shortest paths that spell the same sequence as a given one."""
     codes = np.empty(length, dtype=np.uint64)
     edges = np.zeros(length, dtype=np.int64)
     for p in range(length):
         codes[p] = spelling.codes[path[p]]
         if p and spelling.edges:
-            entry = entry_between(graph.indptr, graph.indices, path[p - 1], path[p])
-            edges[p] = graph.edge_labels[entry]
+            entry = entry_between(links.indptr, links.indices, path[p - 1], path[p])
+            edges[p] = links.labels[entry]
     palindrome = True
     for p in range(length):
         palindrome &= codes[p] == codes[length - 1 - p]
         palindrome &= p == 0 or edges[p] == edges[length - p]
     paths.order[0] = path[length - 1]
-    total, size = _count_paths(codes, edges, spelling, graph, paths)
+    total, size = _count_paths(codes, edges, spelling, links, paths)
     if palindrome or not spelling.reversible or codes[0] != codes[length - 1]:
-        _divide_among_paths(
-            value / total, size, edges, spelling, graph, paths, edge_rows, elements, between
-        )
+        _divide_among_paths(value / total, size, edges, spelling, links, paths, elements, between)
         return
     _forget(size, paths)
     backwards = codes[::-1].copy()
     edges_backwards = np.zeros(length, dtype=np.int64)
     for p in range(1, length):
         edges_backwards[p] = edges[length - p]
-    more, size = _count_paths(backwards, edges_backwards, spelling, graph, paths)
+    more, size = _count_paths(backwards, edges_backwards, spelling, links, paths)
     if more:
         _divide_among_paths(
-            value / (total + more), size, edges_backwards, spelling, graph, paths, edge_rows,
+            value / (total + more), size, edges_backwards, spelling, links, paths,
             elements, between,
         )  # fmt: skip
     else:
         _forget(size, paths)
-    _, size = _count_paths(codes, edges, spelling, graph, paths)
+    _, size = _count_paths(codes, edges, spelling, links, paths)
     _divide_among_paths(
-        value / (total + more), size, edges, spelling, graph, paths, edge_rows, elements, between
+        value / (total + more), size, edges, spelling, links, paths, elements, between
     )
 
 
@@ -190,7 +197,7 @@ def _row_length(rows, row):
 
 
 @compiled
-def _share_with_edges(members, count, graph, edge_rows, marked, value, edges):
+def _share_with_edges(members, count, links, marked, value, edges):
     """Divide a value among the edges between some vertices."""
     for i in range(count):
         marked[members[i]] = True
@@ -198,11 +205,11 @@ def _share_with_edges(members, count, graph, edge_rows, marked, value, edges):
     for sweep in range(2):  # count first, then add
         for i in range(count):
             x = members[i]
-            for entry in range(graph.indptr[x], graph.indptr[x + 1]):
-                y = graph.indices[entry]
+            for entry in range(links.indptr[x], links.indptr[x + 1]):
+                y = links.indices[entry]
                 if x < y and marked[y]:
                     if sweep:
-                        edges[edge_rows[entry]] += value / found
+                        edges[links.rows[entry]] += value / found
                     else:
                         found += 1
         if not found:
@@ -212,11 +219,10 @@ def _share_with_edges(members, count, graph, edge_rows, marked, value, edges):
 
 
 @entry_point
-def share_values(values, rows, spelling, graph, edge_rows, elements, edges):
+def share_values(values, rows, spelling, links, elements, edges):
     """Divide the values of occurrences in a single graph among the vertices and edges of paths.
 
-    Row i of ``rows`` contains the vertices of occurrence i, padded with -1. ``edge_rows`` is the
-    row of the edge of each entry of ``indices``.
+    Row i of ``rows`` contains the vertices of occurrence i, padded with -1.
     """
     n = len(elements)
     paths = _make_paths(n)
@@ -234,25 +240,23 @@ def share_values(values, rows, spelling, graph, edge_rows, elements, edges):
         elif len(spelling.codes) == 0:
             for p in range(length):
                 elements[path[p]] += value / length
-            _share_with_edges(path, length, graph, edge_rows, marked, value, edges)
+            _share_with_edges(path, length, links, marked, value, edges)
         else:
             if path[0] != root:
                 root = np.int64(path[0])
-                reached = _search(root, rows.shape[1] - 1, graph, paths, reached)
+                reached = _search(root, rows.shape[1] - 1, links, paths, reached)
             if not paths.alone[path[length - 1]]:
-                _spread_paths(
-                    value, path, length, spelling, graph, paths, edge_rows, elements, edges
-                )
+                _spread_paths(value, path, length, spelling, links, paths, elements, edges)
                 continue
             for p in range(length):
                 elements[path[p]] += value / length
                 if p:
-                    entry = entry_between(graph.indptr, graph.indices, path[p - 1], path[p])
-                    edges[edge_rows[entry]] += value / (length - 1)
+                    entry = entry_between(links.indptr, links.indices, path[p - 1], path[p])
+                    edges[links.rows[entry]] += value / (length - 1)
 
 
 @entry_point
-def share_with_trees(elements, trees, graph, edge_rows, vertices, edges):
+def share_with_trees(elements, trees, links, vertices, edges):
     """Divide the value of each vertex among the vertices of its tree and the edges between them.
 
     Row v of ``trees`` contains the vertices of the tree at v, padded with -1.
@@ -263,4 +267,4 @@ def share_with_trees(elements, trees, graph, edge_rows, vertices, edges):
             count = _row_length(trees, v)
             for q in range(count):
                 vertices[trees[v, q]] += elements[v] / count
-            _share_with_edges(trees[v], count, graph, edge_rows, marked, elements[v], edges)
+            _share_with_edges(trees[v], count, links, marked, elements[v], edges)

@@ -10,7 +10,6 @@ the label of an edge. Two graphs that differ at only one place have the same res
    rest is represented by a hash of all colours (:func:`_refined`). Without cycle lengths,
    refinement could not distinguish two fused six-membered rings from two five-membered rings joined
    by a bond; with distances, a few rounds suffice even for long chains.
-3. Places with the same rest and different parts are paired (:func:`pair_places`).
 """
 
 from __future__ import annotations
@@ -20,7 +19,6 @@ import numpy as np
 from .compiling import compiled, subroutine
 from .hashing import mix
 from .structures import most_vertices
-from .threads import entry_point
 
 #: Kinds of places.
 BRANCH, VERTEX, EDGE = 0, 1, 2
@@ -264,43 +262,3 @@ def _put(places, at, graph, kind, anchor, other, found, size, part):
     places["anchor"][at], places["other"][at] = anchor, other
     places["rest"][at] = mix(rest + np.uint64(kind))
     places["size"][at], places["part"][at], places["surroundings"][at] = size, part, around
-
-
-@entry_point
-def pair_places(places, at, other, left, right):
-    """Find pairs of places with the same rest and different parts, of different graphs.
-
-    ``places`` are sorted by rest, part and graph. Indices of places are written to ``left`` and
-    ``right`` until these are full. Returns the position at which to continue (``at``, ``other``;
-    finished if ``at`` is the number of places), and the number of pairs.
-    """
-    rests, parts, graphs = places["rest"], places["part"], places["graph"]
-    count = 0
-    while at < len(rests):
-        # The same part of the same graph at equivalent places is counted once.
-        if not _repeats(rests, parts, graphs, at):
-            other = max(other, at + 1)
-            while other < len(rests) and rests[other] == rests[at]:
-                if (
-                    parts[other] != parts[at]
-                    and graphs[other] != graphs[at]
-                    and not _repeats(rests, parts, graphs, other)
-                ):
-                    if count == len(left):
-                        return at, other, count
-                    left[count], right[count] = at, other
-                    count += 1
-                other += 1
-        at += 1
-        other = 0
-    return at, 0, count
-
-
-@subroutine
-def _repeats(rests, parts, graphs, at):
-    return (
-        at > 0
-        and graphs[at] == graphs[at - 1]
-        and parts[at] == parts[at - 1]
-        and rests[at] == rests[at - 1]
-    )

@@ -15,7 +15,7 @@ import os
 import sys
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from functools import wraps
 from typing import Any
 
@@ -78,23 +78,20 @@ _holding: set[str] = set()
 
 @contextmanager
 def _held(path: str) -> Iterator[None]:
-    """Hold the lock of a module, unless this process already does or locking is not possible.
+    """Hold the lock of a module, unless this process already does.
 
     There are no deadlocks, because locks are acquired in the order of imports. Threads of this
     process are serialised by Numba's own lock.
     """
-    with ExitStack() as stack:
-        if path not in _holding:
-            try:
-                descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
-                stack.callback(os.close, descriptor)
-                stack.enter_context(locked(descriptor))
-            except OSError:  # continue without a lock, as Numba does
-                pass
-            else:
-                _holding.add(path)
-                stack.callback(_holding.remove, path)
+    if path in _holding:
         yield
+        return
+    with locked(path):
+        _holding.add(path)
+        try:
+            yield
+        finally:
+            _holding.remove(path)
 
 
 def _silent_overflow(function: Callable[..., Any]) -> Callable[..., Any]:

@@ -18,7 +18,7 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from ..core.attribution import share_values, share_with_trees
+from ..core.attribution import Links, share_values, share_with_trees
 from ..errors import InvalidParameterError
 from ..graphs.batch import GraphBatch
 from ..kernels.features import Occurrences
@@ -31,30 +31,32 @@ def check_share(share: str) -> None:
         raise InvalidParameterError(f"share must be {' or '.join(SHARES)}; got {share!r}.")
 
 
-def edge_rows(batch: GraphBatch) -> np.ndarray:
-    """Return the row in ``edges`` for each entry of ``indices``."""
-    source = batch.sources
-    low, high = np.minimum(source, batch.indices), np.maximum(source, batch.indices)
+def links_of(graph: GraphBatch) -> Links:
+    """Return the edges of one graph with their rows in ``edges``."""
+    source = graph.sources
+    low, high = np.minimum(source, graph.indices), np.maximum(source, graph.indices)
     order = np.lexsort((high, low))  # makes the two entries of an edge adjacent
     rows = np.empty(len(order), dtype=np.int64)
     rows[order] = np.arange(len(order)) // 2
-    return rows
+    labels = graph.edge_label_codes
+    if labels is None:
+        labels = np.zeros(1, dtype=np.int32)
+    return Links(graph.indptr, graph.indices, labels, rows)
 
 
 def share_occurrences(
     graph: GraphBatch, parts: Iterable[tuple[Occurrences, np.ndarray]], share: str
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return vertex and edge values of one graph from one value per occurrence."""
-    vertices, edges = np.zeros(graph.n_vertices), np.zeros(graph.n_edges)
-    rows, arrays = edge_rows(graph), graph.arrays
-    for found, values in parts:
-        given = values, found.paths, found.spelling, arrays, rows
-        if share == "path" or found.trees.shape[1] == 1:
-            share_values(*given, vertices, edges)
+    links, vertices = links_of(graph), np.zeros(graph.n_vertices)
+    edges = np.zeros(len(links.rows) // 2)
+    for level, values in parts:
+        if share == "path" or level.trees.shape[1] == 1:
+            share_values(values, level.paths, level.spelling, links, vertices, edges)
         else:
-            elements = np.zeros(graph.n_vertices)
-            share_values(*given, elements, np.zeros(graph.n_edges))
-            share_with_trees(elements, found.trees, arrays, rows, vertices, edges)
+            elements = np.zeros(len(vertices))
+            share_values(values, level.paths, level.spelling, links, elements, edges.copy())
+            share_with_trees(elements, level.trees, links, vertices, edges)
     return vertices, edges
 
 

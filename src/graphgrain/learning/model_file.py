@@ -7,7 +7,12 @@ of the parts of a model against each other before it is used.
 
 from __future__ import annotations
 
+import io
 import json
+import math
+import os
+import struct
+import zipfile
 from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,7 +21,6 @@ import numpy as np
 from sklearn.pipeline import Pipeline
 
 from .. import views
-from ..archives import parsed_json, read_npz
 from ..core.counting import group_hashes, transpose
 from ..errors import InvalidFileError, InvalidParameterError
 from ..kernels.bases.graph_kernel import RUN_PARAMETERS, GraphKernel
@@ -105,7 +109,10 @@ def load_model(path: str | Path) -> GraphClassifier | GraphRegressor:
     classes: dict[str, type[GraphClassifier | GraphRegressor]] = {
         kind.__name__: kind for kind in (GraphClassifier, GraphRegressor)
     }
-    about = parsed_json(arrays.pop("about", np.zeros(0, dtype=np.uint8)).tobytes())
+    try:
+        about = json.loads(arrays.pop("about", np.zeros(0, dtype=np.uint8)).tobytes())
+    except (ValueError, RecursionError):
+        about = None
     if not isinstance(about, dict) or about.get("format") != FORMAT:
         raise InvalidFileError(f"{str(path)!r} is not a model of graphgrain. {REMEDY}.")
     if about.get("version") != VERSION:
@@ -129,19 +136,53 @@ def load_model(path: str | Path) -> GraphClassifier | GraphRegressor:
 
 
 def _arrays(path: Path) -> dict[str, np.ndarray]:
+    """Read the arrays of a file; nothing is allocated for sizes that the file does not have."""
+    arrays: dict[str, np.ndarray] = {}
     try:
         with open(path, "rb") as file:
-            old = file.read(7) == b"GGMODEL"
+            if file.read(7) == b"GGMODEL":
+                raise InvalidFileError(
+                    f"{str(path)!r} is a model of graphgrain 0.3, whose models were others. Train "
+                    "it again with GraphClassifier or GraphRegressor."
+                )
+            size = os.fstat(file.fileno()).st_size
+            with zipfile.ZipFile(file) as archive:
+                members = archive.infolist()
+                if sum(member.file_size for member in members) > size:
+                    raise ValueError("its members claim more bytes than it has")
+                for member in members:
+                    if member.compress_type != zipfile.ZIP_STORED:
+                        raise ValueError(f"{member.filename[:60]!r} is not an uncompressed array")
+                    content = archive.read(member)
+                    arrays[member.filename.removesuffix(".npy")] = _array(content)
     except FileNotFoundError:
         raise InvalidFileError(f"There is no file {str(path)!r}.") from None
-    except OSError as error:
-        raise InvalidFileError(f"{str(path)!r} cannot be read: {error.strerror}.") from None
-    if old:
+    except InvalidFileError:
+        raise
+    except (
+        OSError, ValueError, KeyError, TypeError, EOFError, RuntimeError, SyntaxError,
+        OverflowError, struct.error, zipfile.BadZipFile,
+    ) as error:  # fmt: skip
         raise InvalidFileError(
-            f"{str(path)!r} is a model of graphgrain 0.3, whose models were others. Train it again "
-            "with GraphClassifier or GraphRegressor."
-        )
-    return read_npz(path, "a model of graphgrain", REMEDY)
+            f"{str(path)!r} cannot be read, or is not a model of graphgrain: {error}. {REMEDY}."
+        ) from None
+    return arrays
+
+
+def _array(content: bytes) -> np.ndarray:
+    """Return an array in NumPy's format, after comparing its header with the available bytes."""
+    file = io.BytesIO(content)
+    version = np.lib.format.read_magic(file)
+    if version == (1, 0):
+        shape, fortran, dtype = np.lib.format.read_array_header_1_0(file)
+    elif version == (2, 0):
+        shape, fortran, dtype = np.lib.format.read_array_header_2_0(file)
+    else:
+        raise ValueError(f"version {version} of arrays is not known")
+    if dtype.hasobject or dtype.itemsize * math.prod(shape) != len(content) - file.tell():
+        raise ValueError(f"an array of {dtype} of shape {shape} in {len(content):,} bytes")
+    array = np.frombuffer(bytearray(content[file.tell() :]), dtype=dtype)
+    return array.reshape(shape[::-1]).T if fortran else array.reshape(shape)
 
 
 def _check(model: Any) -> None:

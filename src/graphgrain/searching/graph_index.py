@@ -338,14 +338,24 @@ class GraphIndex:
         """Names of the stored columns."""
         return self._snapshot.column_names
 
+    @property
+    def label_options(self) -> dict[str, bool] | None:
+        """Options of labels that the molecules were read with; None for other graphs."""
+        molecules = self._snapshot.settings.molecules
+        return None if molecules is None else {name: bool(used) for name, used in molecules.items()}
+
     def columns(self, ids: Sequence[Any] | None = None) -> dict[str, np.ndarray]:
         """Return the stored columns of the graphs with the given ids, by default of all graphs."""
         return self._snapshot.columns(self._positions(ids))
 
     def graphs(self, ids: Sequence[Any] | None = None) -> GraphBatch:
-        """Return the graphs with the given ids, by default all graphs."""
+        """Return the graphs with the given ids and their columns, by default all graphs."""
         self._check_kernel("graphs")
-        return self._snapshot.graphs(self._positions(ids))
+        positions = self._positions(ids)
+        columns = {"id": as_array(self._snapshot.ids(positions))}
+        return self._snapshot.graphs(positions).with_columns(
+            columns | self._snapshot.columns(positions)
+        )
 
     def nbytes(self) -> int:
         """Return the size in bytes, on disk or in memory."""
@@ -887,7 +897,12 @@ def pieces_of(
                 raise InvalidParameterError(
                     f"A column needs a value for each graph; {name!r} has {len(column)}."
                 )
-        table = chunk.columns | {name: column[begin:end] for name, column in arrays.items()}
+        table = (
+            {  # molecules that were given as RDKit's are stored as graphs alone
+                name: column for name, column in chunk.columns.items() if name != "molecule"
+            }
+            | {name: column[begin:end] for name, column in arrays.items()}
+        )
         for name, column in table.items():
             if getattr(column, "ndim", 1) > 1:  # a stream may hold lists
                 table[name] = as_array(column.tolist())

@@ -1,30 +1,30 @@
 """Matched pairs: pairs of graphs that differ in one place, summarised by how y changes.
 
 1. For every place where a graph can change, list a hash of the rest of the graph and a hash of the
-   part at that place (``core/change_places.py``): :func:`list_places`.
+   part at that place (``core/change_places.py``): :func:`_places_of`.
 2. Match graphs with the same rest and different parts. If two graphs can be matched in several
-   ways, keep the one with the largest common rest: :func:`match`.
+   ways, keep the one with the largest common rest: a join in a temporary database
+   (:func:`matched_rows`), which sorts on disk, so that memory use does not grow with the number of
+   graphs, places or pairs.
 3. Group matched pairs with the same two parts, whatever the rest, into one change:
-   :func:`_summarised`.
+   :func:`_change`.
 
-Between the steps rows are stored in buckets on disk (:class:`Buckets`), so that memory use does not
-grow with the number of graphs, places or pairs. Parts are named with a notation similar to SMILES
-(:func:`part_name`).
+Parts are named with a notation similar to SMILES (:func:`part_name`).
 """
 
 from __future__ import annotations
 
-import tempfile
+import sqlite3
 import warnings
-from collections.abc import Callable, Iterable, Iterator
-from itertools import pairwise
-from pathlib import Path
+from collections.abc import Iterator
+from contextlib import closing
+from itertools import groupby, islice, pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..core.change_places import BRANCH, EDGE, PLACE, VERTEX, find_places, pair_places
-from ..core.hashing import hash_labels, mix_array
+from ..core.change_places import BRANCH, EDGE, PLACE, VERTEX, find_places
+from ..core.hashing import hash_labels
 from ..core.threads import run
 from ..errors import GraphgrainWarning, InvalidParameterError
 from ..graphs.batch import GraphBatch
@@ -34,26 +34,53 @@ from .activity_cliffs import graphs_of, numbers_of, selected, warn_of_missing
 from .graph_index import GraphIndex, frozen
 
 _KINDS = {BRANCH: "branch", VERTEX: "vertex", EDGE: "edge"}
-#: Number of graphs whose places are listed together, and of graphs per thread.
-_TOGETHER, _AT_ONCE = 2048, 256
-#: Maximum number of pairs of places, and of changes, in memory.
-_PAIRS, _NAMED = 1 << 16, 1024
+#: Number of graphs whose places are listed together, of graphs per thread, and of changes named
+#: together.
+_TOGETHER, _AT_ONCE, _NAMED = 2048, 256, 1024
 #: Maximum number of example pairs per change.
 _EXAMPLES = 5
+#: Memory of the temporary database in KiB; the rest is on disk.
+_MEMORY = 1 << 16
 
-#: A pair of graphs that differ in one place, with ``first`` < ``second``.
-MATCH = np.dtype(
-    [(name, np.int32) for name in ("first", "second", "size", "kind")]
-    + [(name, np.uint64) for name in ("first_part", "second_part", "surroundings")]
-    + [(f"{side}_{name}", np.int32) for side in ("first", "second") for name in ("anchor", "other")]
-)
-#: The same, from the part with the smaller hash to the part with the larger one, and the change of
-#: y (``step``).
-_STEP = np.dtype(
-    [(name, np.uint64) for name in ("before", "after", "surroundings")]
-    + [("step", np.float64), ("kind", np.int32)]
-    + [(name, np.int32, 2) for name in ("graphs", "anchors", "others")]
-)
+_TABLES = """
+CREATE TABLE graphs (number INTEGER PRIMARY KEY, whole INTEGER, y REAL);
+CREATE TABLE places (rest INTEGER, part INTEGER, surroundings INTEGER, graph INTEGER,
+                     anchor INTEGER, other INTEGER, size INTEGER, kind INTEGER);
+"""
+#: Pairs of places with the same rest and different parts, one for each pair of graphs. Equal
+#: graphs, which can also be matched by an automorphism, are left out, and ties are broken
+#: independently of the order of the graphs.
+_MATCHED = """
+WITH matched AS (
+  SELECT a.part AS before, b.part AS after, a.kind AS kind, a.surroundings AS surroundings,
+         a.graph AS first, b.graph AS second, a.anchor, a.other, b.anchor, b.other,
+         h.y - g.y AS step, a.size AS size,
+         ROW_NUMBER() OVER (PARTITION BY MIN(a.graph, b.graph), MAX(a.graph, b.graph)
+           ORDER BY a.size DESC, a.kind, a.part, b.part, a.surroundings) AS turn
+  FROM places a JOIN places b ON b.rest = a.rest AND b.part > a.part AND b.graph <> a.graph
+  JOIN graphs g ON g.number = a.graph JOIN graphs h ON h.number = b.graph
+  WHERE g.whole <> h.whole)
+SELECT * FROM matched WHERE turn = 1
+ORDER BY before, after, kind, MIN(first, second), MAX(first, second)
+"""
+
+
+class Match(NamedTuple):
+    """A pair of graphs that differ in one place."""
+
+    before: int  # hash of the part of the first graph, less than that of the second
+    after: int
+    kind: int
+    surroundings: int
+    first: int
+    second: int
+    first_anchor: int
+    first_other: int
+    second_anchor: int
+    second_other: int
+    step: float
+    size: int  # number of vertices of the common rest
+    turn: int
 
 
 class Surroundings(NamedTuple):
@@ -183,8 +210,8 @@ def changes(
     the distances from it, and the shortest cycle through every edge. This distinguishes molecules,
     but specially constructed graphs can be confused.
 
-    Places and pairs are stored in temporary files (about 5 kB per molecule), so memory use does not
-    grow with their number, nor, for an index, with the number of graphs.
+    Places and pairs are sorted and joined in a temporary file, so memory use does not grow with
+    their number, nor, for an index, with the number of graphs.
 
     References
     ----------
@@ -209,43 +236,80 @@ def changes(
     collection = frozen(graphs) if isinstance(graphs, GraphIndex) else as_graphs(graphs)
     if isinstance(collection, GraphIndex):
         n_jobs = n_jobs or collection.n_jobs
-    batch = graphs_of(collection)
-    assert batch is not None
-    values = numbers_of(batch, len(collection), y)
-    known = np.flatnonzero(~np.isnan(values))
-    source = Source(lambda rows: selected(batch, known[rows]), len(known))
-    warn_of_missing(len(values) - len(known), len(values))
-    values = values[known]
-    with Buckets(PLACE) as places, Buckets(_STEP) as steps:
-        whole = list_places(source, int(max_size), int(radius), n_jobs, places)
-        _warn_of_duplicates(whole, values)
-        for matched in match(places, whole):
-            steps.add(_steps(matched, values), "before", "after", "kind")
-        found = [
-            change._replace(examples=[(int(known[a]), int(known[b])) for a, b in change.examples])
-            for change in _summarised(source, steps, int(min_pairs), int(radius), coverage)
-        ]
-    return sorted(found, key=lambda change: (-change.pairs, change.before, change.after))
+    source = graphs_of(collection)
+    if source is None:
+        raise InvalidParameterError("Changes are found in graphs; got an index of features.")
+    values = numbers_of(source, len(collection), y)
+    measured = np.flatnonzero(~np.isnan(values))
+    warn_of_missing(len(values) - len(measured), len(values))
+
+    def select(rows: np.ndarray) -> GraphBatch:
+        return selected(source, measured[rows])
+
+    with closing(new_database()) as connection:
+        for begin in range(0, len(measured), _TOGETHER):
+            rows = np.arange(begin, min(begin + _TOGETHER, len(measured)))
+            store_places(
+                connection, select(rows), begin, values[measured[rows]], max_size, radius, n_jobs
+            )
+        _warn_of_duplicates(connection)
+        groups = (
+            _Group(group)
+            for _, rows in groupby(matched_rows(connection), key=lambda row: row[:3])
+            if len(group := list(rows)) >= min_pairs
+        )
+        listed = []
+        for some in iter(lambda: list(islice(groups, _NAMED)), []):
+            numbers = np.unique(np.concatenate([group.shown for group in some]))
+            shown = _Shown(select(numbers), numbers)
+            listed += [_change(shown, group, radius, coverage, measured) for group in some]
+    return sorted(listed, key=lambda change: (-change.pairs, change.before, change.after))
 
 
-class Source(NamedTuple):
-    """A function that returns graphs by their numbers, and the number of graphs."""
+def new_database() -> sqlite3.Connection:
+    """Return a temporary database for places, in memory up to a limit."""
+    connection = sqlite3.connect("", isolation_level=None)
+    connection.execute(f"PRAGMA cache_size=-{_MEMORY}")
+    connection.executescript(_TABLES)
+    return connection
 
-    graphs: Callable[[np.ndarray], GraphBatch]
-    number: int
+
+def store_places(
+    connection: sqlite3.Connection,
+    batch: GraphBatch,
+    first: int,
+    y: np.ndarray,
+    max_size: int,
+    radius: int,
+    n_jobs: int | None,
+) -> None:
+    """Insert graphs and all places where they can change."""
+    whole: np.ndarray = np.empty(len(batch), dtype=np.uint64)
+    parts = _places_of(batch, first, int(max_size), int(radius), n_jobs, whole)
+    connection.execute("BEGIN")
+    rows = zip(range(first, first + len(batch)), _signed(whole), y.tolist(), strict=True)
+    connection.executemany("INSERT INTO graphs VALUES (?, ?, ?)", rows)
+    for places in parts:
+        # The same part of the same graph at equivalent places is counted once.
+        _, distinct = np.unique(places[["graph", "rest", "part"]], return_index=True)
+        places = places[distinct]
+        columns = [_signed(places[name]) for name in ("rest", "part", "surroundings")]
+        columns += [places[name].tolist() for name in ("graph", "anchor", "other", "size", "kind")]
+        connection.executemany(
+            "INSERT INTO places VALUES (?, ?, ?, ?, ?, ?, ?, ?)", zip(*columns, strict=True)
+        )
+    connection.execute("COMMIT")
 
 
-def list_places(
-    source: Source, max_size: int, radius: int, n_jobs: int | None, places: Buckets
-) -> np.ndarray:
-    """Add all places where the graphs can change to ``places``; return a hash of each graph."""
-    whole: np.ndarray = np.empty(source.number, dtype=np.uint64)
-    for first in range(0, source.number, _TOGETHER):
-        hashes = whole[first : first + _TOGETHER]
-        batch = source.graphs(np.arange(first, first + len(hashes)))
-        for rows in _places_of(batch, first, max_size, radius, n_jobs, hashes):
-            places.add(rows, "rest")
-    return whole
+def _signed(hashes: np.ndarray) -> list[int]:
+    """Return hashes as signed integers, as SQLite has them, in the same order."""
+    return (hashes ^ np.uint64(1 << 63)).view(np.int64).tolist()
+
+
+def matched_rows(connection: sqlite3.Connection) -> Iterator[Match]:
+    """Yield matched pairs, ordered by their parts."""
+    connection.execute("CREATE INDEX by_rest ON places (rest, part)")
+    return map(Match._make, connection.execute(_MATCHED))
 
 
 def _places_of(
@@ -270,69 +334,11 @@ def _places_of(
     return run(work, list(pairwise([*range(0, len(batch), _AT_ONCE), len(batch)])), n_jobs)
 
 
-def match(places: Buckets, whole: np.ndarray) -> Iterator[np.ndarray]:
-    """Yield pairs of graphs with the same rest and different parts, with the largest rest."""
-    with Buckets(MATCH) as candidates:
-        for rows in places:
-            for pairs in _same_rest(rows[np.lexsort((rows["graph"], rows["part"], rows["rest"]))]):
-                # Exclude equal graphs, which can also be matched by an automorphism.
-                changed = whole[pairs["first"]] != whole[pairs["second"]]
-                candidates.add(pairs[changed], "first", "second")
-        for rows in candidates:
-            # The largest rest of each pair; ties are broken independently of the graphs' order.
-            parts = np.sort([rows["first_part"], rows["second_part"]], axis=0)
-            order = np.lexsort(
-                (rows["surroundings"], parts[1], parts[0], rows["kind"], -rows["size"],
-                 rows["second"], rows["first"])
-            )  # fmt: skip
-            rows = rows[order]
-            new = np.ones(len(rows), dtype=bool)
-            new[1:] = (np.diff(rows["first"]) != 0) | (np.diff(rows["second"]) != 0)
-            yield rows[new]
-
-
-def _same_rest(rows: np.ndarray) -> Iterator[np.ndarray]:
-    """Yield pairs of sorted places of different graphs with the same rest and different parts."""
-    left, right = np.empty(_PAIRS, dtype=np.int64), np.empty(_PAIRS, dtype=np.int64)
-    at = other = 0
-    while at < len(rows):
-        at, other, count = pair_places(rows, at, other, left, right)
-        a, b = rows[left[:count]], rows[right[:count]]
-        swapped = a["graph"] > b["graph"]
-        a[swapped], b[swapped] = b[swapped], a[swapped]
-        found = np.empty(count, dtype=MATCH)
-        for name in ("size", "kind", "surroundings"):
-            found[name] = a[name]
-        for side, part in (("first", a), ("second", b)):
-            found[side] = part["graph"]
-            for name in ("part", "anchor", "other"):
-                found[f"{side}_{name}"] = part[name]
-        yield found
-
-
-def _steps(matched: np.ndarray, y: np.ndarray) -> np.ndarray:
-    turned = matched["first_part"] > matched["second_part"]
-    rows = np.empty(len(matched), dtype=_STEP)
-    for name in ("kind", "surroundings"):
-        rows[name] = matched[name]
-
-    def of_both(name: str) -> tuple[np.ndarray, np.ndarray]:
-        first, second = (matched[side + name] for side in ("first", "second"))
-        return np.where(turned, second, first), np.where(turned, first, second)
-
-    rows["before"], rows["after"] = of_both("_part")
-    for name, field in (("", "graphs"), ("_anchor", "anchors"), ("_other", "others")):
-        rows[field] = np.column_stack(of_both(name))
-    rows["step"] = y[rows["graphs"][:, 1]] - y[rows["graphs"][:, 0]]
-    return rows
-
-
-def _warn_of_duplicates(whole: np.ndarray, y: np.ndarray) -> None:
-    _, group = np.unique(whole, return_inverse=True)
-    low, high = np.full(len(y), np.inf), np.full(len(y), -np.inf)
-    np.minimum.at(low, group, y)
-    np.maximum.at(high, group, y)
-    count = int((low < high)[group].sum())
+def _warn_of_duplicates(connection: sqlite3.Connection) -> None:
+    [count] = connection.execute(
+        "SELECT SUM(n) FROM "
+        "(SELECT COUNT(*) AS n FROM graphs GROUP BY whole HAVING MIN(y) < MAX(y))"
+    ).fetchone()
     if count:
         warnings.warn(
             f"{count:,} graphs are equal to others with a different "
@@ -343,42 +349,20 @@ def _warn_of_duplicates(whole: np.ndarray, y: np.ndarray) -> None:
         )
 
 
-def _summarised(
-    source: Source, steps: Iterable[np.ndarray], min_pairs: int, radius: int, coverage: float
-) -> Iterator[Change]:
-    for rows in steps:
-        lower = rows["graphs"].min(axis=1)
-        order = np.lexsort(
-            (rows["graphs"].max(axis=1), lower, rows["kind"], rows["after"], rows["before"])
-        )
-        rows = rows[order]
-        same = rows[["before", "after", "kind"]]
-        cuts = np.flatnonzero(same[1:] != same[:-1])
-        bounds = np.concatenate(([0], cuts + 1, [len(rows)]))
-        frequent = np.flatnonzero(np.diff(bounds) >= min_pairs)
-        for begin in range(0, len(frequent), _NAMED):
-            some = frequent[begin : begin + _NAMED].tolist()
-            groups = [_Group.of(rows[bounds[at] : bounds[at + 1]]) for at in some]
-            # One graph per name is enough.
-            needed = [group.rows["graphs"][[0, *group.firsts]].ravel() for group in groups]
-            numbers = np.unique(np.concatenate(needed))
-            shown = _Shown(source.graphs(numbers), numbers)
-            yield from (_change(shown, group, radius, coverage) for group in groups)
+class _Group:
+    """The pairs of one change, and their steps grouped by surroundings."""
 
-
-class _Group(NamedTuple):
-    """The pairs of one change, grouped by surroundings."""
-
-    rows: np.ndarray
-    firsts: np.ndarray  # one pair for each kind of surroundings
-    counts: np.ndarray
-    means: np.ndarray
-
-    @classmethod
-    def of(cls, rows: np.ndarray) -> _Group:
-        _, firsts, which = np.unique(rows["surroundings"], return_index=True, return_inverse=True)
-        counts = np.bincount(which)
-        return cls(rows, firsts, counts, np.bincount(which, weights=rows["step"]) / counts)
+    def __init__(self, rows: list[Match]) -> None:
+        self.first = rows[0]
+        self.examples = [(row.first, row.second) for row in rows[:_EXAMPLES]]
+        self.steps = np.array([row.step for row in rows])
+        codes = np.array([row.surroundings for row in rows])
+        _, firsts, which = np.unique(codes, return_index=True, return_inverse=True)
+        self.counts = np.bincount(which)
+        self.means = np.bincount(which, weights=self.steps) / self.counts
+        self.places = [rows[at] for at in firsts.tolist()]  # one for each kind of surroundings
+        # One graph per name is enough.
+        self.shown = np.array([row[4:6] for row in (self.first, *self.places)]).ravel()
 
 
 class _Shown(NamedTuple):
@@ -387,39 +371,40 @@ class _Shown(NamedTuple):
     batch: GraphBatch
     numbers: np.ndarray
 
-    def place(self, row: np.void, side: int) -> Place:
+    def place(self, row: Match, side: int) -> Place:
         """Return one side of a pair, with vertices numbered as in the batch."""
-        begin = int(self.batch.offsets[np.searchsorted(self.numbers, row["graphs"][side])])
-        anchor, other = int(row["anchors"][side]), int(row["others"][side])
-        other = begin + other if other >= 0 else -1
-        return Place(self.batch, int(row["kind"]), begin + anchor, other)
+        begin = int(
+            self.batch.offsets[np.searchsorted(self.numbers, (row.first, row.second)[side])]
+        )
+        ends = (row.first_anchor, row.first_other), (row.second_anchor, row.second_other)
+        anchor, other = ends[side]
+        return Place(self.batch, row.kind, begin + anchor, begin + other if other >= 0 else -1)
 
 
-def _change(shown: _Shown, group: _Group, radius: int, coverage: float) -> Change:
+def _change(
+    shown: _Shown, group: _Group, radius: int, coverage: float, measured: np.ndarray
+) -> Change:
     from scipy.stats import t
 
-    rows = group.rows
-    pairs = len(rows)
-    mean, half = float(rows["step"].mean()), np.nan
+    pairs = len(group.steps)
+    mean, half = float(group.steps.mean()), np.nan
     if pairs > 1:
-        error = rows["step"].std(ddof=1) / pairs**0.5
+        error = group.steps.std(ddof=1) / pairs**0.5
         half = float(t.ppf(0.5 + coverage / 2, pairs - 1) * error)
     listed = [
-        Surroundings(
-            surroundings_name(shown.place(rows[at], 0), radius), int(count), float(mean_at)
-        )
-        for at, count, mean_at in zip(group.firsts, group.counts, group.means, strict=True)
+        Surroundings(surroundings_name(shown.place(row, 0), radius), int(count), float(mean_at))
+        for row, count, mean_at in zip(group.places, group.counts, group.means, strict=True)
     ]
     change = Change(
-        part_name(shown.place(rows[0], 0)),
-        part_name(shown.place(rows[0], 1)),
-        _KINDS[int(rows[0]["kind"])],
+        part_name(shown.place(group.first, 0)),
+        part_name(shown.place(group.first, 1)),
+        _KINDS[group.first.kind],
         pairs,
         mean,
         mean - half,
         mean + half,
         sorted(listed, key=lambda each: (-each.pairs, each.name, each.mean)),
-        [(int(a), int(b)) for a, b in rows["graphs"][:_EXAMPLES].tolist()],
+        [(int(measured[a]), int(measured[b])) for a, b in group.examples],
     )
     return _directed(change)
 
@@ -441,84 +426,6 @@ def _directed(change: Change) -> Change:
         surroundings=[each._replace(mean=-each.mean) for each in change.surroundings],
         examples=[(b, a) for a, b in change.examples],
     )
-
-
-# -------------------------------------------------------------------- buckets
-#
-# Rows are grouped by key without sorting all of them in memory: they are distributed to buckets by
-# a hash of the key, one file per bucket, and one bucket is in memory at a time.
-
-#: Number of buckets on disk, and maximum number of bytes of rows in memory.
-_BUCKETS = 256
-_MEMORY = 1 << 24
-
-
-class Buckets:
-    """Rows of a structured array, of which up to ``memory`` bytes are not written to disk.
-
-    Add all rows, then iterate over the buckets once.
-    """
-
-    def __init__(self, dtype: np.dtype, memory: int = _MEMORY) -> None:
-        self.dtype, self.memory = dtype, memory
-        self._rows: list[np.ndarray] = []
-        self._numbers: list[np.ndarray] = []
-        self._bytes = 0
-        self._folder: tempfile.TemporaryDirectory[str] | None = None
-
-    def __enter__(self) -> Buckets:
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        self._rows, self._numbers = [], []
-        if self._folder is not None:
-            self._folder.cleanup()
-            self._folder = None
-
-    def add(self, rows: np.ndarray, *keys: str) -> None:
-        """Add rows; those with the same values in the named fields go to the same bucket."""
-        if not len(rows):
-            return
-        code = np.zeros(len(rows), dtype=np.uint64)
-        for name in keys:
-            code = mix_array(code + rows[name].astype(np.uint64))
-        self._rows.append(rows)
-        self._numbers.append((code >> np.uint64(56)).astype(np.uint8))
-        self._bytes += rows.nbytes
-        if self._bytes > self.memory:
-            self._flush()
-
-    def _path(self, number: int) -> Path:
-        assert self._folder is not None
-        return Path(self._folder.name) / f"{number}.rows"
-
-    def _flush(self) -> None:
-        if self._folder is None:
-            self._folder = tempfile.TemporaryDirectory(prefix="graphgrain-")
-        rows, numbers = np.concatenate(self._rows), np.concatenate(self._numbers)
-        self._rows, self._numbers, self._bytes = [], [], 0
-        rows = rows[np.argsort(numbers, kind="stable")]
-        ends = np.cumsum(np.bincount(numbers, minlength=_BUCKETS)).tolist()
-        for number, (begin, end) in enumerate(zip([0, *ends], ends, strict=False)):
-            if begin < end:
-                with self._path(number).open("ab") as file:
-                    rows[begin:end].tofile(file)
-
-    def __iter__(self) -> Iterator[np.ndarray]:
-        """Yield the buckets; if nothing was written to disk, all rows are one bucket."""
-        if self._folder is None and self._rows:
-            rows, self._rows, self._numbers = self._rows, [], []
-            yield np.concatenate(rows)
-        if self._folder is None:
-            return
-        if self._rows:
-            self._flush()
-        for number in range(_BUCKETS):
-            path = self._path(number)
-            if path.exists():
-                rows_of_one = np.fromfile(path, dtype=self.dtype)
-                path.unlink()
-                yield rows_of_one
 
 
 # -------------------------------------------------------------------- names of parts

@@ -10,6 +10,7 @@ import numpy as np
 
 from ...errors import InvalidGraphError, InvalidParameterError
 from ..batch import GraphBatch
+from ..tables import items_of, read_table
 from .parts import (
     as_columns,
     check_direction,
@@ -40,10 +41,10 @@ def from_edge_list(
 
     Parameters
     ----------
-    edges : DataFrame, dictionary of columns, or list of pairs
+    edges : table (a data frame, a dictionary of columns), or list of pairs
         One row per edge, with the names of its two vertices in the columns ``source`` and
         ``target``. Names are integers or strings.
-    vertices : DataFrame, dictionary of columns, or dictionary from vertex to label, optional
+    vertices : table, or dictionary from vertex to label, optional
         One row per vertex, with its name in the column ``vertex``. Needed for labels, attributes
         and isolated vertices.
     graph : str, optional
@@ -61,7 +62,8 @@ def from_edge_list(
     Returns
     -------
     graphs : GraphBatch
-        Graphs in ascending order of the column ``graph``, as in pandas' ``groupby``. The vertices
+        Graphs in ascending order of the column ``graph``, as in pandas' ``groupby``; its values
+        are their column ``"id"``. The vertices
         of a graph are in the order of ``vertices`` or, without that table, in ascending order of
         their names.
 
@@ -94,23 +96,10 @@ def from_edge_list(
         order = sorted(range(len(names)), key=owners.__getitem__)
         known = [(owners[row], names[row]) for row in order]
 
-    # A vertex is a pair (graph, name).
-    position = {key: place for place, key in enumerate(known)}
-    if len(position) != len(known):
-        twice = next(key for key, count in Counter(known).items() if count > 1)
-        raise InvalidGraphError(
-            f"A vertex must be listed once in its graph; {twice[1]!r} is listed more than once."
-        )
-    for row, ends_of_row in enumerate(zip(sources, targets, strict=True)):
-        for key in ends_of_row:
-            if key not in position:
-                raise InvalidGraphError(
-                    f"Every end of an edge must be a vertex of its graph; {key[1]!r} in row {row} "
-                    "of the edges is not in the table of vertices."
-                )
-    pairs = [(position[u], position[v]) for u, v in zip(sources, targets, strict=True)]
+    pairs = _numbered(known, list(zip(sources, targets, strict=True)))
     count = Counter(key[0] for key in known)
-    sizes = [count[key] for key in sorted({*count, *owner})] or [0] * (graph is None)
+    ids = sorted({*count, *owner})
+    sizes = [count[key] for key in ids] or [0] * (graph is None)
 
     labels = None
     if vertices is not None and label is not None and (label != "label" or label in vertices):
@@ -126,16 +115,39 @@ def from_edge_list(
         warn_about_ignored(shown_directions(counts, arcs, free))
     is_arc = free if direction == "vertices" else None
     batch = with_arcs(is_arc, counts, arcs, labels, edge_labels, attributes, numbers)
+    if graph is not None:
+        batch = batch.with_columns({"id": ids})
     return requested(batch, attributes is not None or numbers is not None)
 
 
-def _edge_table(edges: Any, source: str, target: str) -> Any:
-    if _is_table(edges):
-        return edges
+def _numbered(
+    vertices: Sequence[tuple[Any, Any]], edges: Sequence[tuple[Any, Any]]
+) -> list[tuple[int, int]]:
+    """Return the edges as pairs of vertex numbers; a vertex is a pair (graph, name)."""
+    position = {key: number for number, key in enumerate(vertices)}
+    if len(position) != len(vertices):
+        twice = next(key for key, count in Counter(vertices).items() if count > 1)
+        raise InvalidGraphError(
+            f"A vertex must be listed once in its graph; {twice[1]!r} is listed more than once."
+        )
+    for row, ends in enumerate(edges):
+        for key in ends:
+            if key not in position:
+                raise InvalidGraphError(
+                    f"Every end of an edge must be a vertex of its graph; {key[1]!r} in row {row} "
+                    "of the edges is not in the table of vertices."
+                )
+    return [(position[u], position[v]) for u, v in edges]
+
+
+def _edge_table(edges: Any, source: str, target: str) -> dict[str, Any]:
+    table = read_table(edges)
+    if table is not None:
+        return table
     if isinstance(edges, str | bytes | Mapping) or not isinstance(edges, Iterable):
         raise InvalidGraphError(
-            "Edges are expected as a DataFrame, a dictionary of columns or a list of pairs; got "
-            f"{shown(edges)}."
+            "Edges are expected as a table (a data frame, a dictionary of columns) or a list of "
+            f"pairs; got {shown(edges)}."
         )
     rows = list(edges)
     for number, row in enumerate(rows):
@@ -147,38 +159,24 @@ def _edge_table(edges: Any, source: str, target: str) -> Any:
     return {source: [row[0] for row in rows], target: [row[1] for row in rows]}
 
 
-def _vertex_table(vertices: Any, vertex: str, label: str | None) -> Any:
-    if vertices is None or _is_table(vertices):
-        return vertices
+def _vertex_table(vertices: Any, vertex: str, label: str | None) -> dict[str, Any] | None:
+    table = None if vertices is None else read_table(vertices)
+    if vertices is None or table is not None:
+        return table
     if not isinstance(vertices, Mapping):
         raise InvalidGraphError(
-            "Vertices are expected as a DataFrame, a dictionary of columns or a dictionary from "
-            f"vertex to label; got {shown(vertices)}."
+            "Vertices are expected as a table (a data frame, a dictionary of columns) or a "
+            f"dictionary from vertex to label; got {shown(vertices)}."
         )
     return {vertex: list(vertices), label or "label": list(vertices.values())}
 
 
-def _is_table(x: Any) -> bool:
-    """Return whether ``x`` is a data frame or a dictionary of columns."""
-    if isinstance(x, Mapping):
-        return bool(x) and all(map(is_sequence, x.values()))
-    return hasattr(x, "columns") and hasattr(x, "__getitem__")
-
-
-def _column(table: Any, name: str, what: str) -> list[Any]:
-    there = list(table) if isinstance(table, Mapping) else list(table.columns)
-    if name not in there:
+def _column(table: dict[str, Any], name: str, what: str) -> list[Any]:
+    if name not in table:
         raise InvalidParameterError(
-            f"The table of {what} has no column {name!r}; it has {there}. Name the right one."
+            f"The table of {what} has no column {name!r}; it has {list(table)}. Name the right one."
         )
-    values = table[name]
-    values = values.tolist() if hasattr(values, "tolist") else list(values)
-    rows = len(table[there[0]])
-    if len(values) != rows:
-        raise InvalidGraphError(
-            f"The columns of the table of {what} must be of one length; {name!r} has "
-            f"{len(values)} rows, {there[0]!r} has {rows}."
-        )
+    values = items_of(table[name])
     return [value.item() if isinstance(value, np.generic) else value for value in values]
 
 

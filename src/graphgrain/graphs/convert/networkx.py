@@ -2,25 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
 
-from ...errors import InvalidGraphError, needed
+from ...errors import needed
 from ..batch import GraphBatch
-from .parts import (
-    READ_WEIGHTS,
-    Part,
-    as_columns,
-    checked_items,
-    graph_columns,
-    is_from,
-    joined,
-    label_attribute,
-    requested,
-    weights_read,
-)
+from .attributed import Attributed, from_attributed
+from .parts import checked_items, is_from
 
 
 def is_networkx(x: Any) -> bool:
@@ -79,43 +69,23 @@ def from_networkx(
     >>> gg.from_networkx([ring], vertex_label="symbol")
     GraphBatch(1 graph, 6 vertices, 6 edges, 1 vertex label)
     """
-    graphs = checked_items(graphs, is_networkx, "a networkx graph")
-    if vertex_label == "label" and not _anywhere("label", (graph.nodes for graph in graphs)):
-        rows = [data for graph in graphs for _, data in graph.nodes(data=True)]
-        columns: dict[str, list[Any]] = {}
-        for data in filter(None, rows):
-            for name, value in data.items():
-                columns.setdefault(name, []).append(value)
-        vertex_label = label_attribute(columns, len(rows), vertex_attributes)
-    if edge_label == "label" and not _anywhere("label", (graph.edges for graph in graphs)):
-        edge_label = None
-    read = weights_read(edge_label, edge_attributes)
-    parts = []
-    for number, graph in enumerate(graphs):
-        position = {vertex: place for place, vertex in enumerate(graph)}
-        vertices = [
-            (f"vertex {vertex!r} of graph {number}", data)
-            for vertex, data in graph.nodes(data=True)
-        ]
-        edges = [
-            (f"edge ({u!r}, {v!r}) of graph {number}", data)
-            for u, v, data in graph.edges(data=True)
-        ]
-        parts.append(
-            Part(
-                len(graph),
-                [(position[u], position[v]) for u, v in graph.edges()],
-                _values(vertices, vertex_label),
-                _values(edges, edge_label),
-                _columns(vertices, vertex_attributes, f"the vertices of graph {number}"),
-                _columns(edges, edge_attributes, f"the edges of graph {number}"),
+    attributed = []
+    for graph in checked_items(graphs, is_networkx, "a networkx graph"):
+        names = list(graph)
+        position = dict(zip(names, range(len(names)), strict=True))
+        edges = graph.edges(data=True)
+        attributed.append(
+            Attributed(
+                names,
+                [graph.nodes[vertex] for vertex in names],
+                [(position[u], position[v]) for u, v, _ in edges],
+                [data for *_, data in edges],
                 graph.is_directed(),
-                None if read else [data.get("weight") for _, data in edges],
+                graph.graph,
             )
         )
-    columns = graph_columns([graph.graph for graph in graphs], graphs)
-    batch = joined(parts, direction, READ_WEIGHTS).with_columns(columns)
-    return requested(batch, vertex_attributes is not None or edge_attributes is not None)
+    options = vertex_label, edge_label, vertex_attributes, edge_attributes, direction
+    return from_attributed(attributed, *options)
 
 
 def to_networkx(graphs: GraphBatch) -> list[Any]:
@@ -157,42 +127,3 @@ def _data(
     columns = {"label": labels, "attributes": attributes}
     known = {name: values.tolist() for name, values in columns.items() if values is not None}
     return [{name: values[row] for name, values in known.items()} for row in range(count)]
-
-
-_Items = list[tuple[str, Mapping[str, Any]]]
-
-
-def _anywhere(name: str, views: Iterable[Any]) -> bool:
-    return any(name in item[-1] for view in views for item in view(data=True))
-
-
-def _values(items: _Items, name: str | None) -> list[Any] | None:
-    if name is None:
-        return None
-    return [found(data, name, where) for where, data in items]
-
-
-def _columns(items: _Items, names: str | Sequence[str] | None, where: str) -> Any:
-    if names is None:
-        return None
-    if isinstance(names, str):
-        values: Any = _values(items, names)
-    else:
-        values = [[found(data, name, place) for name in names] for place, data in items]
-    return as_columns(values, len(items), where)
-
-
-def found(data: Mapping[str, Any], name: str, where: str) -> Any:
-    """Return an attribute of a vertex or an edge; raise an error if it is missing."""
-    if name in data and data[name] is None:
-        raise InvalidGraphError(
-            f"Every vertex and edge must have a value of the attribute asked for; {where} has None "
-            f"as its {name!r}. Give it a value of its own, such as 'unknown'."
-        )
-    if name not in data:
-        there = ", ".join(repr(key) for key in data) or "none"
-        raise InvalidGraphError(
-            f"Every vertex and edge must have the attribute asked for; {where} has no {name!r} "
-            f"(its attributes: {there}). Set it, or name another attribute."
-        )
-    return data[name]

@@ -108,13 +108,7 @@ def with_arcs(
         )
     offsets = running_sum(sizes)
     count = int(offsets[-1])
-    names = [UNLABELLED] * count if labels is None else [str(label) for label in labels]
-    taken = next((name for name in names if name in (TAIL, HEAD)), None)
-    if taken is not None:
-        raise InvalidGraphError(
-            f"With direction='vertices' the label {taken!r} is that of the end of an arc; a vertex "
-            "has it already. Give the vertex another label."
-        )
+    names = [UNLABELLED] * count if labels is None else _free_of_ends(labels)
     arcs = np.flatnonzero(is_arc)
     graph = np.searchsorted(offsets, pairs[arcs, 0], side="right") - 1
     arcs = arcs[np.argsort(graph, kind="stable")]
@@ -151,6 +145,18 @@ def with_arcs(
         vertex_attributes=vertex_attributes,
         edge_attributes=None if edge_attributes is None else edge_attributes[rows],
     )
+
+
+def _free_of_ends(labels: Iterable[Any]) -> list[str]:
+    """Return labels as strings; none may be that of the end of an arc."""
+    names = [str(label) for label in labels]
+    clash = next((name for name in names if name in (TAIL, HEAD)), None)
+    if clash is not None:
+        raise InvalidGraphError(
+            f"With direction='vertices' the label {clash!r} is that of the end of an arc; a vertex "
+            "has it already. Give the vertex another label."
+        )
+    return names
 
 
 def _one_way(arcs: np.ndarray) -> int:
@@ -293,12 +299,6 @@ def requested(graphs: GraphBatch, attributes: bool) -> GraphBatch:
 
 #: Hint for :func:`joined` of converters with a parameter ``edge_attributes``.
 READ_WEIGHTS = "edge_attributes='weight' reads weights"
-
-
-def weights_read(edge_label: str | None, edge_attributes: str | Sequence[str] | None) -> bool:
-    """Return whether the caller requested the attribute ``"weight"``."""
-    names = [edge_attributes] if isinstance(edge_attributes, str) else edge_attributes or ()
-    return "weight" in (edge_label, *names)
 
 
 def is_from(x: Any, package: str) -> bool:
