@@ -10,7 +10,7 @@ _load, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
 _INSTEAD = {
     **dict.fromkeys(("Chunk", "DataSet", "Statistics"), "it is in graphgrain.graphs"),
     **dict.fromkeys(
-        ("Counts", "FittedSetting", "KernelGrid", "Occurrences", "Setting"),
+        ("Counts", "Occurrences"),
         "it is in graphgrain.kernels",
     ),
     "CountedGraphs": "it is in graphgrain.learning",
@@ -28,7 +28,12 @@ _INSTEAD = {
     ),
     "Cliff": "gg.pairs(graphs, y=...) returns arrays",
     "cliffs": "use gg.pairs(graphs, y=...)",
+    **dict.fromkeys(
+        ("FittedSetting", "KernelGrid", "Setting"),
+        "evaluate chooses the parameters of a kernel; scikit-learn's GridSearchCV takes any grid",
+    ),
     "Estimate": "fit refuses work that memory cannot hold; measure time on a part of the graphs",
+    "KernelMachine": "use gg.GraphClassifier or gg.GraphRegressor",
     "Shard": "it is in graphgrain.scaling",
     "FeatureShards": "open features with gg.load_features; the class is in graphgrain.scaling",
     "dask_partial_fit": "use dask_ml.wrappers.Incremental, or partial_fit on each block of "

@@ -613,6 +613,16 @@ def group_hashes(
     return vocabulary, indptr, columns.rows, columns.values, squares
 
 
+def group_levels(levels: Sequence[Counts], n_jobs: int | None) -> Sequence[tuple[np.ndarray, ...]]:
+    """Return the result of :func:`group_hashes` for each level."""
+    parts = run(  # starting with the last level, the largest, balances the load of the threads
+        lambda level, _: group_hashes(*levels[level]),
+        [(level, level + 1) for level in reversed(range(len(levels)))],
+        n_jobs,
+    )
+    return parts[::-1]
+
+
 @entry_point
 def find_columns(hashes, vocabulary):
     """Return the index of each hash in the sorted vocabulary, or -1."""

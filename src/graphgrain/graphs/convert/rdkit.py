@@ -18,7 +18,7 @@ import re
 import warnings
 from array import array
 from collections.abc import Callable, Iterable, Sequence
-from functools import partial
+from functools import cache, partial
 from typing import Any, Literal, NamedTuple, TypedDict, Unpack, overload
 
 import numpy as np
@@ -313,6 +313,7 @@ _ECHO = re.compile(r" *(for input: .*|while parsing: .*|on line \d+)$")
 _CLOSURES = re.compile(r"\[[^\]]*\]|(%\d\d|%\(\d+\)|\d)")
 
 
+@cache
 def rdkit() -> Any:
     """Import and return ``rdkit.Chem``."""
     with needed("Molecules are read with RDKit", "'graphgrain[chem]'"):

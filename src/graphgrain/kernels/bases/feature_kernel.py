@@ -11,7 +11,6 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from ...core.counting import find_columns
-from ...core.structures import Csc
 from ...errors import InvalidGraphError, InvalidParameterError
 from ...graphs.batch import GraphBatch
 from ...graphs.convert.dispatch import as_graphs
@@ -220,7 +219,6 @@ class FeatureKernel(GraphKernel):
 
     def _fit_features(self, batch: GraphBatch, counted: Features) -> None:
         self.graphs_ = batch
-        self._forget_names()
         self.columns_: FeatureColumns = counted.mapped(self.counts).columns(self.n_jobs)
 
     def _check_counted(self) -> None:
@@ -239,16 +237,6 @@ class FeatureKernel(GraphKernel):
         if "columns_" not in self.__dict__:
             raise AttributeError(f"{type(self).__name__} is not fitted: it has no vocabulary_.")
         return self.columns_.vocabulary
-
-    @property
-    def features_(self) -> Csc:
-        """Features of the fitted graphs in CSC form, with mapped counts and unscaled levels."""
-        return self.columns_.entries
-
-    @property
-    def squared_norms_(self) -> np.ndarray:
-        """Sum of squares of the features of each level (rows) and fitted graph (columns)."""
-        return self.columns_.squares
 
     @property
     def level_offsets_(self) -> np.ndarray:
@@ -283,7 +271,6 @@ class FeatureKernel(GraphKernel):
                 f"{level}. Use gram_levels, or fit with other parameters."
             )
         kernel = copy(self)
-        kernel._forget_names()
         if name is not None:
             setattr(kernel, name, level)
             kernel._fitted_with = {**self._fitted_with, name: level}
@@ -420,19 +407,8 @@ class FeatureKernel(GraphKernel):
         ]
 
     def _names(self, level: int) -> list[str]:
-        """Return the names of the fitted features of a level, in order (cached)."""
-        remembered: dict[int, list[str]] = self.__dict__.setdefault("_remembered_names", {})
-        if level not in remembered:
-            remembered[level] = self._decoded_names(level, self.names_of)
-        return remembered[level]
-
-    def _forget_names(self) -> None:
-        for name in _REMEMBERED:
-            self.__dict__.pop(name, None)
-
-    def __getstate__(self) -> Any:
-        state = super().__getstate__()
-        return {name: value for name, value in state.items() if name not in _REMEMBERED}
+        """Return the names of the fitted features of a level, in order."""
+        return self._decoded_names(level, self.names_of)
 
     # ---------------------------------------------------------------- locating features
 
