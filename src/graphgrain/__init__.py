@@ -33,6 +33,7 @@ _INSTEAD = {
         "evaluate chooses the parameters of a kernel; scikit-learn's GridSearchCV takes any grid",
     ),
     "Estimate": "fit refuses work that memory cannot hold; measure time on a part of the graphs",
+    "KernelMachine": "use gg.GraphClassifier or gg.GraphRegressor",
     "Shard": "it is in graphgrain.scaling",
     "FeatureShards": "open features with gg.load_features; the class is in graphgrain.scaling",
     "dask_partial_fit": "use dask_ml.wrappers.Incremental, or partial_fit on each block of "
