@@ -51,14 +51,12 @@ from .inputs import check_groups, check_weights, split_table
 from .machine import Machine, fitted_term
 from .sigma import MOST_GRAPHS as MOST_JUDGED
 from .sigma import Compared, Sigma, copies, learn_sigma, nearest_others
-from .solver import GRID, LANDMARKS, MOST_DENSE, Posterior, best_alpha, solve_large
+from .solver import GRID, LANDMARKS, MOST_DENSE, MOST_LEFT_OUT, Posterior, best_alpha, solve_large
 from .sums import PatternSums, columns_part, decision_sums, sigma_sums
 from .terms import KernelRule, as_list, term_table, terms_of
 
 #: Up to this number of training graphs, BLAS uses one thread.
 FEW_GRAPHS = 4000
-#: Number of graphs from which alpha is chosen.
-MOST_LEFT_OUT = 2000
 #: Share of training graphs that are considered outside of the domain.
 OUTSIDE = 0.05
 #: Similarity from which a graph is one of the training graphs.
@@ -447,13 +445,7 @@ class GraphEstimator(Declared, BaseEstimator):
             own = K if len(rows) == graphs else K[np.ix_(rows, rows)]
             targets = data.targets[np.ix_(rows, members)]
             weights, numbers = data.weights[rows], groups[rows]
-            if len(rows) <= MOST_LEFT_OUT:
-                alpha, model = self._alpha_for(own, targets, weights, numbers)
-            else:
-                some = stratified_sample(data.strata[rows], MOST_LEFT_OUT, rng)
-                arguments = (own[np.ix_(some, some)], targets[some], weights[some], numbers[some])
-                alpha, _ = self._alpha_for(*arguments)
-                model = Posterior(own, alpha, weights)
+            alpha, model = self._alpha_for(own, targets, weights, numbers)
             coefficients, machine.intercept[members] = model.fit(targets)
             machine.coefficients[np.ix_(members, rows)] = coefficients
             self._alphas[members] = alpha

@@ -108,7 +108,7 @@ class Sigma:
     def posterior(self) -> Posterior:
         """The Gaussian process on the landmarks."""
         model = Posterior.__new__(Posterior)
-        model.factor, model.ones, model.total = (self.factor, True), self.ones, self.total
+        model.factor, model.ones, model.total = self.factor, self.ones, self.total
         return model
 
     def log_sigma(self, K: np.ndarray, variance: np.ndarray, similarity: np.ndarray) -> np.ndarray:
@@ -227,7 +227,8 @@ def learn_sigma(
         logs = np.full(len(known), intercept[0])
         if len(np.unique(groups[known])) > 2:
             both = K[np.ix_(known, known)] + standard[known] @ standard[known].T
-            _, model = best_alpha(both, targets, np.ones(len(known)), groups[known], ALPHAS)
+            given = both, targets, np.ones(len(known)), groups[known]
+            _, model = best_alpha(*given, ALPHAS, 10.0, MOST_LANDMARKS)
             own, intercept = model.fit(targets)
             logs = (targets - model.held_out_errors(own, groups[known])[0])[:, 0]
         shift = 0.5 * float(np.log(np.mean((found / np.exp(logs)) ** 2) + 1e-300))
@@ -239,7 +240,7 @@ def learn_sigma(
     every = np.zeros((2, graphs))
     every[0, rows], every[1, rows] = nearest, similarity
     return Sigma(
-        rows[chosen], process.factor[0], process.ones, process.total, coefficients, bias, slopes,
+        rows[chosen], process.factor, process.ones, process.total, coefficients, bias, slopes,
         held_out, scores, every[0].astype(np.int64), every[1],
     )  # fmt: skip
 
