@@ -270,7 +270,7 @@ def count_hashes(pointers: np.ndarray, hashes: np.ndarray) -> Counts:
     """
     pointers, hashes = np.asarray(pointers), np.asarray(hashes, dtype=np.uint64)
     if (
-        not (len(pointers) and 0 <= pointers[0] and pointers[-1] <= len(hashes))
+        not (len(pointers) and pointers[0] >= 0 and pointers[-1] <= len(hashes))
         or (np.diff(pointers) < 0).any()
     ):
         raise InvalidParameterError(
