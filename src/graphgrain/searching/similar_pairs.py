@@ -153,7 +153,6 @@ def pairs(
     --------
     GraphIndex.pairs : Yield the pairs of an index in blocks.
     near_duplicates : Find pairs of two collections.
-    changes : Find replacements in pairs that differ in one place, and how they change y.
     sphere_exclusion : Cluster similar graphs.
     compare : Compare the patterns of two graphs.
 
