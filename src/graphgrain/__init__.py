@@ -30,11 +30,15 @@ _INSTEAD = {
         "it is in graphgrain.explaining",
     ),
     **dict.fromkeys(
-        ("Change", "Cliffs", "Clusters", "NearDuplicates", "Pairs", "Surroundings"),
+        ("Cliffs", "Clusters", "NearDuplicates", "Pairs"),
         "it is in graphgrain.searching",
     ),
     "Cliff": "gg.pairs(graphs, y=...) returns arrays",
     "cliffs": "use gg.pairs(graphs, y=...)",
+    **dict.fromkeys(
+        ("Change", "Surroundings", "changes"),
+        "use gg.pairs(graphs, y=...) and gg.compare; RDKit's rdMMPA finds matched molecular pairs",
+    ),
     **dict.fromkeys(
         ("FittedSetting", "KernelGrid", "Setting"),
         "evaluate chooses the parameters of a kernel; scikit-learn's GridSearchCV takes any grid",

@@ -78,7 +78,6 @@ from .scaling import dask_features as dask_features
 from .scaling import load_features as load_features
 from .scaling import save_features as save_features
 from .searching import GraphIndex as GraphIndex
-from .searching import changes as changes
 from .searching import near_duplicates as near_duplicates
 from .searching import pairs as pairs
 from .searching import pick_diverse as pick_diverse

@@ -241,7 +241,8 @@ class Machine:
             here = slice(begin, min(begin + ROWS, graphs))
             counted = {id(f.term.source): f.features[here] for f in self.terms}
             gram.set_rows(begin, self.compare(counted, n_jobs))
-            report(f"similarities of {here.stop:,} of {graphs:,} graphs")
+            if here.stop == graphs or begin // ROWS % 16 == 15:
+                report(f"similarities of {here.stop:,} of {graphs:,} graphs")
         return gram
 
     def part(self, rows: np.ndarray) -> Machine:
