@@ -74,7 +74,7 @@ def compare(
         _compare_graphs(sides, estimator, as_json)
         return
     with err().status("Comparing"):
-        tests = _compared(sides, (first, second), by, kernel=estimator, n_jobs=jobs)
+        tests = _compared(sides, by, kernel=estimator, n_jobs=jobs)
     results = [_as_json(test) for test in tests]
     if as_json:
         answer(results[0] if len(results) == 1 else results)
@@ -121,9 +121,7 @@ def _compare_graphs(sides: list[Loaded], kernel: GraphKernel | None, as_json: bo
         _print((f"only {head}", "count"), [(p.name, p.counts[which]) for p in parts[part][:_SHOWN]])
 
 
-def _compared(
-    sides: list[Loaded], names: tuple[str, str | None], by: str | None, **options: Any
-) -> list[SetComparison]:
+def _compared(sides: list[Loaded], by: str | None, **options: Any) -> list[SetComparison]:
     """Compare two sets, or the values of the target of one: each with the rest, or the two."""
     import numpy as np
 
@@ -131,8 +129,8 @@ def _compared(
 
     if len(sides) == 2:
         first, second = sides
-        if first.name != second.name:
-            names = first.name, second.name
+        equal = first.name == second.name
+        names = [f"{side.name} ({n})" if equal else side.name for n, side in enumerate(sides, 1)]
         return [compare_sets(first.graphs, second.graphs, names=names, **options)]
     y = sides[0].with_one_target().y
     if y is None:

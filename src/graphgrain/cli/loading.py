@@ -118,8 +118,8 @@ def load_graphs(text: str, reading: Reading) -> Loaded:
     if not text.strip() or is_data(text):
         return load(text, reading)
     with taken_as_smiles(text):
-        graphs = from_smiles([text], **dict.fromkeys(label_names(reading), True))
-    return Loaded(text, graphs, None, smiles=[text])
+        options: dict[str, Any] = dict.fromkeys(label_names(reading), True)
+        return Loaded(text, from_smiles([text], **options), None, smiles=[text])
 
 
 def is_data(text: str) -> bool:
