@@ -103,3 +103,9 @@ def test_a_column_divides_a_file(families, toy):
 )
 def test_what_cannot_be_compared(arguments, message, families):
     assert message in fails("compare", *arguments)
+
+
+def test_sets_without_a_common_label_were_not_read_in_the_same_way(families):
+    gg.save_tu(families / "PATHS.zip", gg.as_graphs([([(0, 1)], None)] * 3))
+    message = "are strings, those of PATHS missing: no pattern in common. Were they read in"
+    assert message in fails("compare", "both.csv", "PATHS.zip")

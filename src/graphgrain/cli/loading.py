@@ -107,6 +107,8 @@ def load(data: str, reading: Reading | None = None, *, all_rows: bool = False) -
     reading = reading or Reading()
     view = combined(reading.view)
     loaded = _with_targets(_load(data, reading), reading.missing, all_rows)
+    if not len(loaded.graphs):
+        raise InvalidFileError(f"There is no graph in {data}. Is it the right file?")
     if view is None:
         return loaded
     words, seen = view_name(view), seen_through(view.fit(loaded.graphs), loaded.graphs)

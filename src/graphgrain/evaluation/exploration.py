@@ -32,7 +32,7 @@ from ..graphs.drawing.picture import MOST_VERTICES, outline
 from ..graphs.files.molecules import missing_values
 from ..kernels.tree_plus_plus import TreePlusPlus
 from ..learning.classifier import GraphClassifier
-from ..learning.inputs import are_classes
+from ..learning.inputs import are_classes, check_two_classes
 from ..learning.regressor import GraphRegressor
 
 #: Larger data sets are shown as a stratified sample of about this size.
@@ -172,11 +172,8 @@ def explore(
     y = np.asarray(y)
     classification = are_classes(y)
     labels, codes = np.unique(y, return_inverse=True) if classification else (y[:0], y)
-    if classification and len(labels) < 2:
-        raise InvalidParameterError(
-            "explore needs targets that differ; all graphs have "
-            f"{labels.tolist()[0] if len(labels) else None!r}."
-        )
+    if classification:
+        check_two_classes(labels, len(graphs))
     chosen = sample(codes if classification else np.zeros(len(y), dtype=np.int64), most, least=2)
     batch, targets = graphs[chosen], y[chosen]
     model = usual_model(targets, n_jobs).fit(batch, targets)
@@ -246,11 +243,8 @@ def explain_rows(
     if model is None:
         train = np.flatnonzero(known & others)
         targets = y[train]
-        if are_classes(targets) and len(np.unique(targets)) < 2:
-            raise InvalidParameterError(
-                "A model needs targets that differ to learn from; the other graphs all have "
-                f"{targets.tolist()[0] if len(targets) else None!r}."
-            )
+        if are_classes(targets):
+            check_two_classes(np.unique(targets), len(targets))
         model = usual_model(targets, n_jobs).fit(graphs[train], targets)
     else:
         train = np.flatnonzero(others)
