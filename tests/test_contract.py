@@ -292,6 +292,17 @@ def comparison(s: Setting) -> Answers:
             yield sum(pattern.share for pattern in told.shared()), 1.0
 
 
+@consumer(gg.compare_sets)
+def sets(s: Setting) -> Answers:
+    n = s.case.fitted
+    if n < 2 or len(s.K) - n < 2:
+        return
+    test = gg.compare_sets(s.case.graphs[:n], s.case.graphs[n:], kernel=s.kernel(), permutations=1)
+    apart = s.K - np.diag(np.diag(s.K))
+    within = [part.sum() / (len(part) * (len(part) - 1)) for part in (apart[:n, :n], apart[n:, n:])]
+    yield test.mmd, sum(within) - 2 * apart[:n, n:].mean()
+
+
 @consumer(gg.explain, similarities=("dot",), error=SOLVED)
 def explanation(s: Setting) -> Answers:
     """Ridge regression on the features is kernel ridge regression with the oracle's matrix."""
@@ -367,3 +378,20 @@ def test_every_public_function_with_a_kernel_or_a_similarity_is_a_consumer():
         if {"kernel", "similarity"} & {*inspect.signature(function).parameters}
     }
     assert asking - {function.__qualname__ for function in CALLED} <= NOT_COMPARING
+
+
+def test_models_answer_for_each_graph_alone():
+    """A prediction and its explanation do not depend on the batch, and add up to each other."""
+    graphs, _ = gg.load_drugs()
+    sizes = graphs.vertex_counts + 0.01 * graphs.edge_counts
+    model = gg.GraphRegressor().fit(graphs[::8], sizes[::8])
+    new = gg.GraphBatch.concatenate([graphs[1:4], graphs[1:2], gg.as_graphs([([], ["Xe"])])])
+    predicted = model.predict(new)
+    alone = [model.predict(new[[number]])[0] for number in range(len(new))]
+    np.testing.assert_allclose(predicted, alone, rtol=SOLVED)
+    np.testing.assert_allclose(model.predict(new[::-1]), predicted[::-1], rtol=SOLVED)
+    assert abs(predicted[0] - predicted[3]) <= EXACT * predicted[0]
+    for told, value in zip(gg.explain(model, new), predicted, strict=True):
+        contributions = [pattern.contribution for pattern in told.patterns]
+        np.testing.assert_allclose(told.bias + sum(contributions), value, rtol=SOLVED)
+        np.testing.assert_allclose(told.bias + told.vertices.sum(), value, rtol=SOLVED)

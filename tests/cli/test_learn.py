@@ -84,6 +84,18 @@ def test_numbers_with_their_intervals_and_neighbours(folder):
     assert [row["nearest"] for row in said] == smiles
     assert [float(row["similarity"]) for row in said] == [1.0, 1.0, 1.0]
     assert [float(row["unseen"]) for row in said] == [0.0, 0.0, 0.0]
+    assert {row["in_training"] for row in said} == {"True"}
+
+
+def test_what_the_model_does_not_know_is_said(folder):
+    (folder / "far.smi").write_text("[Na+].[Cl-] salt\nCl[Pt](Cl)(N)N cisplatin\nCCCO propanol\n")
+    call("predict", folder / "mass.ggm", folder / "far.smi", "-o", folder / "far.csv")
+    *far, near = table(folder / "far.csv")
+    for row in far:
+        assert (row["in_domain"], row["in_training"]) == ("False", "False")
+    assert "Cl" in far[0]["reason"] or "Na" in far[0]["reason"]
+    assert "Pt" in far[1]["reason"] or "Cl" in far[1]["reason"]
+    assert (near["in_domain"], near["in_training"], near["reason"]) == ("True", "True", "")
 
 
 @pytest.mark.parametrize("share", ["0", "1", "-0.5", "nan"])

@@ -10,9 +10,6 @@ from scipy.sparse import csr_array, issparse, vstack
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import SGDClassifier
-from sklearn.model_selection import GridSearchCV, StratifiedKFold, cross_val_score
-from sklearn.pipeline import make_pipeline
-from sklearn.svm import SVC, LinearSVC
 
 import graphgrain as gg
 
@@ -118,13 +115,6 @@ def test_count_maps(Kernel, counts):
 
 
 @every_explicit
-def test_features_in_a_linear_model(Kernel):
-    model = make_pipeline(Kernel(output="features"), LinearSVC())
-    scores = cross_val_score(model, GRAPHS, Y, cv=StratifiedKFold(3))
-    assert np.isfinite(scores).all()
-
-
-@every_explicit
 def test_gram_levels_are_what_fewer_levels_give(Kernel):
     depth = Kernel.level_parameter
     levels = Kernel().fit(GRAPHS).gram_levels()
@@ -155,14 +145,6 @@ def test_several_levels_of_a_kernel_of_ones_own_in_hashed_columns():
     X = LabelsAndDegrees(output="features", n_features=2**20).fit_transform(GRAPHS)
     expected = LabelsAndDegrees(similarity="dot").fit_transform(GRAPHS)
     np.testing.assert_allclose((X @ X.T).toarray(), expected)
-
-
-def test_grid_search_over_tree_depth():
-    pipeline = make_pipeline(gg.TreePlusPlus(), SVC(kernel="precomputed"))
-    search = GridSearchCV(pipeline, {"treeplusplus__tree_depth": [0, 1, 2]}, cv=3)
-    search.fit(GRAPHS, Y)
-    assert search.best_params_["treeplusplus__tree_depth"] in (0, 1, 2)
-    assert search.best_score_ > 0.6
 
 
 def test_hashes_of_labels_depend_on_values_not_on_types():

@@ -14,6 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import graphgrain as gg
+from graphgrain.graphs.batch import replaced
 
 from .. import real_data
 from ..oracle import Graph
@@ -141,15 +142,15 @@ def test_renaming_that_keeps_the_order_of_labels_changes_nothing(
     np.testing.assert_array_equal(before, after)
 
 
-@pytest.mark.parametrize("name", ["MUTAG", "PTC_FR", "COX2_MD"])
+@pytest.mark.parametrize("name", ["MUTAG", "COX2_MD"])
 def test_renaming_real_data(name):
     batch, _ = real_data.load(name)
     for edge_labels in {False, batch.edge_label_table is not None}:
         kernel = gg.TreePlusPlus(edge_labels=edge_labels)
-        renamed = batch._replace(label_table=np.array([f"{x:04d}" for x in batch.label_table + 9]))
+        renamed = replaced(batch, label_table=np.array([f"{x:04d}" for x in batch.label_table + 9]))
         renamed = renamed.with_labels(renamed.labels.tolist())
         if renamed.edge_label_table is not None:
-            renamed = renamed._replace(edge_label_table=3 * batch.edge_label_table + 1)
+            renamed = replaced(renamed, edge_label_table=3 * batch.edge_label_table + 1)
         before, after = (kernel.fit_transform(graphs) for graphs in (batch, renamed))
         np.testing.assert_array_equal(before, after)
 
@@ -175,9 +176,7 @@ def test_strongly_regular_twins_without_labels_look_alike():
     assert one == other
 
 
-@pytest.mark.parametrize(
-    "name", ["MUTAG", "PTC_MM", "PTC_FR", "KKI", "BZR", "BZR_MD", "COX2_MD", "PROTEINS"]
-)
+@pytest.mark.parametrize("name", ["PTC_MM", "KKI", "BZR_MD", "PROTEINS"])
 def test_renumbering_real_data(name):
     batch, _ = real_data.load(name)
     for edge_labels in {False, batch.edge_label_table is not None}:

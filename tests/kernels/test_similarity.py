@@ -11,7 +11,6 @@ from graphgrain.errors import InvalidParameterError
 from graphgrain.kernels.features import Features
 
 from .found_kernels import (
-    COUNTED,
     EXPLICIT,
     GRAPHS,
     KERNELS,
@@ -41,21 +40,6 @@ def test_minmax_is_the_sum_of_minima_over_the_sum_of_maxima(Kernel):
     np.testing.assert_allclose(kernel.fit_transform(ALL), brute_minmax(X, X), rtol=1e-9)
     some = kernel.fit(ALL[4:]).transform(ALL)
     np.testing.assert_allclose(some, brute_minmax(X, X[4:]), rtol=1e-9)
-
-
-@of(COUNTED)
-@pytest.mark.parametrize("counts", ["sqrt", "log", "binary", "intersection"])
-def test_minmax_after_a_count_map(Kernel, counts):
-    X = Kernel(output="features", counts=counts).fit_transform(ALL).toarray()
-    K = Kernel(similarity="minmax", counts=counts).fit_transform(ALL)
-    np.testing.assert_allclose(K, brute_minmax(X, X), rtol=1e-9)
-
-
-def test_minmax_of_every_level():
-    kernel = gg.TreePlusPlus(similarity="minmax").fit(ALL)
-    for level, K in enumerate(kernel.gram_levels()):
-        X = gg.TreePlusPlus(tree_depth=level, output="features").fit_transform(ALL).toarray()
-        np.testing.assert_allclose(K, brute_minmax(X, X), rtol=1e-12)
 
 
 @pytest.mark.parametrize("radius", [0, 1, 2, 3])
@@ -109,13 +93,6 @@ def test_names_of_similarities_and_count_maps_are_checked():
         features.similarities("tanimoto")
     with pytest.raises(InvalidParameterError, match=r"counts must be one of .* got 'squares'"):
         features.mapped("squares")
-
-
-def test_one_graph_of_features_as_of_a_batch():
-    features = gg.WeisfeilerLehman(1).count(ALL)
-    whole = features.similarities("minmax")
-    np.testing.assert_array_equal(features[2].similarities("minmax", features), whole[2:3])
-    np.testing.assert_array_equal(features[-1].similarities("minmax", features), whole[-1:])
 
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])

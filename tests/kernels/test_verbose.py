@@ -5,7 +5,6 @@ import pytest
 
 import graphgrain as gg
 from graphgrain.core.threads import run, watched
-from graphgrain.errors import InvalidParameterError
 from graphgrain.kernels.bases import graph_kernel
 
 from .peers import random_graphs
@@ -44,17 +43,6 @@ def test_short_work_shows_nothing(capfd):
     gg.TreePlusPlus(verbose=True).fit_transform(random_graphs(4, seed=1, largest=5))
     gg.TreePlusPlus(verbose=True).fit_transform(random_graphs(4, seed=1, largest=5))
     assert "%" not in capfd.readouterr().err
-
-
-def test_verbose_is_no_part_of_what_was_fitted():
-    graphs = random_graphs(4, seed=1, largest=5)
-    kernel = gg.TreePlusPlus().fit(graphs)
-    np.testing.assert_array_equal(
-        kernel.set_params(verbose=True).transform(graphs),
-        kernel.set_params(verbose=False).transform(graphs),
-    )
-    with pytest.raises(InvalidParameterError, match="verbose must be"):
-        gg.TreePlusPlus(verbose="yes").fit(graphs)
 
 
 @pytest.mark.parametrize("n_jobs", [None, 2])

@@ -15,20 +15,10 @@ from graphgrain.core import threads
 
 SOURCE = Path(gg.__file__).parent
 CONTRIBUTING = SOURCE.parents[1] / "CONTRIBUTING.md"
-#: What every step may use: errors, rules of parameters, threads, memory, hashes, progress.
-TOOLS = {
-    "errors.py",
-    "parameters.py",
-    "core/threads.py",
-    "core/memory.py",
-    "core/hashing.py",
-    "graphs/processes.py",
-    "views/base.py",
-}
 
 
 def visited(work, monkeypatch) -> set[str]:
-    """The files of the package in which a function is called, except to recognise a kind."""
+    """The files of the package in which a function is called."""
     files = set()
 
     def to_a_new_worker(piece):  # the only ones that are watched
@@ -37,10 +27,8 @@ def visited(work, monkeypatch) -> set[str]:
         inbox.put(piece)
 
     def note(frame, event, argument):
-        code = frame.f_code
-        path = Path(code.co_filename)
-        recognises = code.co_name.startswith(("is_", "<")) or code.co_name == "column_items"
-        if event == "call" and SOURCE in path.parents and not recognises:
+        path = Path(frame.f_code.co_filename)
+        if event == "call" and SOURCE in path.parents:
             files.add(path.relative_to(SOURCE).as_posix())
 
     monkeypatch.setattr(threads, "_hand_over", to_a_new_worker)
@@ -63,8 +51,7 @@ def test_the_walk_from_smiles_to_a_gram_matrix(monkeypatch):
     files = visited(lambda: gg.TreePlusPlus().fit_transform(graphs), monkeypatch)
     text = CONTRIBUTING.read_text(encoding="utf-8").split("From SMILES to a Gram matrix")[1]
     shown = re.findall(r"^\s*(\S+\.py)", text.split("```")[1], re.MULTILINE)
-    assert set(shown) == files - TOOLS
-    assert len(shown) <= 12
+    assert set(shown) == files
 
 
 def test_fit_predict_and_save_touch_twelve_files_of_learning(monkeypatch, tmp_path):

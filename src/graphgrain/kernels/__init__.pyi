@@ -12,9 +12,6 @@ from .features import Occurrences as Occurrences
 from .graph_hopper import GraphHopper as GraphHopper
 from .graph_invariants import GraphInvariants as GraphInvariants
 from .graphlet import Graphlet as Graphlet
-from .grid import FittedSetting as FittedSetting
-from .grid import KernelGrid as KernelGrid
-from .grid import Setting as Setting
 from .hashed_attributes import HashedAttributes as HashedAttributes
 from .marginalized import Marginalized as Marginalized
 from .multiscale_laplacian import MultiscaleLaplacian as MultiscaleLaplacian

@@ -26,7 +26,7 @@ import numpy as np
 from ..core.attribution import NO_PATHS, Spelling
 from ..core.balls import balls_of
 from ..core.counting import Counts as Counts
-from ..core.counting import find_columns, group_hashes, hashed_rows, transpose
+from ..core.counting import find_columns, group_levels, hashed_rows, transpose
 from ..core.gram import (
     FEW_COLUMNS,
     GramSum,
@@ -149,11 +149,7 @@ class Features:
 
     def columns(self, n_jobs: int | None = None) -> FeatureColumns:
         """Return the features in CSC form: one column per distinct hash, level after level."""
-        levels = run(  # starting with the last level, the largest, balances the load of the threads
-            lambda level, _: group_hashes(*self.levels[level]),
-            [(level, level + 1) for level in reversed(range(len(self.levels)))],
-            n_jobs,
-        )[::-1]
+        levels = group_levels(self.levels, n_jobs)
         return FeatureColumns(
             [vocabulary for vocabulary, *_ in levels],
             _side_by_side([columns for _, *columns, _ in levels]),

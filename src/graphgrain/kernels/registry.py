@@ -12,7 +12,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable
 from itertools import product
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -26,7 +26,6 @@ from .edge_histogram import EdgeHistogram
 from .graph_hopper import GraphHopper
 from .graph_invariants import GraphInvariants
 from .graphlet import Graphlet
-from .grid import KernelGrid, Setting
 from .marginalized import Marginalized
 from .multiscale_laplacian import MultiscaleLaplacian
 from .neighbourhood_pairs import NeighbourhoodPairs
@@ -48,92 +47,101 @@ from .wl_edge import WLEdge
 from .wl_optimal_assignment import WLOptimalAssignment
 from .wl_shortest_path import WLShortestPath
 
-__all__ = ["KERNELS", "KernelGrid", "Setting", "list_kernels"]
+
+class KernelRow(NamedTuple):
+    """A kernel, and the parameters that model selection compares."""
+
+    name: str  # as on the command line
+    kernel: type[GraphKernel]
+    title: str  # in tables and figures; the nine kernels of the Tree++ paper as there
+    settings: tuple[dict[str, Any], ...] = ({},)  # the simplest first
+    #: Its values from 0 to that of a setting all come from one fitted kernel.
+    level_parameter: str | None = None
+    #: Scales attributes to the range that the settings are meant for.
+    attribute_view: Any = None
 
 
-def _settings(**values: tuple[Any, ...]) -> tuple[Setting, ...]:
+def _settings(**values: tuple[Any, ...]) -> tuple[dict[str, Any], ...]:
     """Return a setting for every combination of the values; the last parameter varies fastest."""
-    return tuple(
-        Setting(dict(zip(values, chosen, strict=True))) for chosen in product(*values.values())
-    )
+    return tuple(dict(zip(values, chosen, strict=True)) for chosen in product(*values.values()))
 
 
-_GRIDS = [
+_ROWS = [
     # d = 6 and k from 0 to 7, as in the Tree++ paper.
-    KernelGrid(
+    KernelRow(
         "tree++", TreePlusPlus, "Tree++", _settings(path_depth=(6,), tree_depth=(7,)), "tree_depth"
     ),
-    KernelGrid("path-pattern", PathPattern, "Path pattern"),
-    KernelGrid("wl", WeisfeilerLehman, "WL", _settings(n_iter=(10,)), "n_iter"),
-    KernelGrid("sp", ShortestPath, "SP"),
+    KernelRow("path-pattern", PathPattern, "Path pattern"),
+    KernelRow("wl", WeisfeilerLehman, "WL", _settings(n_iter=(10,)), "n_iter"),
+    KernelRow("sp", ShortestPath, "SP"),
     # The grid of the paper.
-    KernelGrid("pm", PyramidMatch, "PM", _settings(dimension=(4, 6, 8, 10), depth=(2, 4, 6))),
+    KernelRow("pm", PyramidMatch, "PM", _settings(dimension=(4, 6, 8, 10), depth=(2, 4, 6))),
     # The paper's bin widths and 0 to 10 steps; attributes are standardised as by the authors.
-    KernelGrid(
+    KernelRow(
         "propa", Propagation, "Propa", _settings(n_iter=(10,)), "n_iter",
         attribute_view=AttributeScaler(),
     ),
     # From the paper's grid: dimensions of 5 to 50 with a window of about half that size.
-    KernelGrid(
+    KernelRow(
         "dgk",
         DeepGraphKernel,
         "DGK",
         tuple(
-            Setting({"dimension": dimension, "window": window})
+            {"dimension": dimension, "window": window}
             for dimension, window in ((5, 2), (10, 5), (25, 10), (50, 25))
         ),
     ),
     # The defaults of the authors' code, with one to three levels.
-    KernelGrid("mlg", MultiscaleLaplacian, "MLG", _settings(n_levels=(1, 2, 3))),
-    KernelGrid("retgk", ReturnProbability, "RetGK"),
+    KernelRow("mlg", MultiscaleLaplacian, "MLG", _settings(n_levels=(1, 2, 3))),
+    KernelRow("retgk", ReturnProbability, "RetGK"),
     # The authors' bin width for molecules; they validate only C.
-    KernelGrid("fgsd", SpectralDistance, "FGSD"),
+    KernelRow("fgsd", SpectralDistance, "FGSD"),
     # 0 to 7 steps, as in the paper.
-    KernelGrid("wl-oa", WLOptimalAssignment, "WL-OA", _settings(n_iter=(7,)), "n_iter"),
+    KernelRow("wl-oa", WLOptimalAssignment, "WL-OA", _settings(n_iter=(7,)), "n_iter"),
     # All sizes of the paper, connected subgraphs.
-    KernelGrid("graphlet", Graphlet, "Graphlet", _settings(size=(3, 4, 5))),
+    KernelRow("graphlet", Graphlet, "Graphlet", _settings(size=(3, 4, 5))),
     # Within the ranges of the paper.
-    KernelGrid("nspdk", NeighbourhoodPairs, "NSPDK"),
-    KernelGrid("graph-hopper", GraphHopper, "GraphHopper"),
+    KernelRow("nspdk", NeighbourhoodPairs, "NSPDK"),
+    KernelRow("graph-hopper", GraphHopper, "GraphHopper"),
     # Walks of any length; the decay is derived from the graphs.
-    KernelGrid("random-walk", RandomWalk, "Random walk"),
+    KernelRow("random-walk", RandomWalk, "Random walk"),
     # The range of the paper, thinned.
-    KernelGrid(
+    KernelRow(
         "marginalized", Marginalized, "Marginalised", _settings(stop=(0.1, 0.3, 0.5, 0.7, 0.9))
     ),
     # From the ranges of the paper, where attributes are standardised; C is validated separately.
-    KernelGrid(
+    KernelRow(
         "wwl", WassersteinWL, "WWL", _settings(n_iter=(1, 3, 5), gamma=(0.1, 1.0, 10.0)),
         attribute_view=AttributeScaler(),
     ),
     # Fewer steps than WL: with more, nearly every pair has a feature of its own.
-    KernelGrid("wl-sp", WLShortestPath, "WL-SP", _settings(n_iter=(5,)), "n_iter"),
-    KernelGrid("wl-edge", WLEdge, "WL-edge", _settings(n_iter=(10,)), "n_iter"),
+    KernelRow("wl-sp", WLShortestPath, "WL-SP", _settings(n_iter=(5,)), "n_iter"),
+    KernelRow("wl-edge", WLEdge, "WL-edge", _settings(n_iter=(10,)), "n_iter"),
     # Deeper patterns are dominated by their own multiplicity.
-    KernelGrid(
+    KernelRow(
         "subtree-patterns", SubtreePatterns, "Subtree patterns", _settings(depth=(2, 3, 4))
     ),
     # From the ranges of the paper.
-    KernelGrid(
+    KernelRow(
         "tree-patterns", TreePatterns, "Tree patterns",
         _settings(depth=(2, 3, 4), decay=(0.01, 0.1, 1.0)),
     ),
     # The length and times of the paper; the width is derived from the graphs.
-    KernelGrid("netlsd", NetLSD, "NetLSD"),
+    KernelRow("netlsd", NetLSD, "NetLSD"),
     # The radii of NSPDK, whose neighbourhoods it generalises.
-    KernelGrid("gik", GraphInvariants, "GIK", _settings(radius=(3,)), "radius"),
+    KernelRow("gik", GraphInvariants, "GIK", _settings(radius=(3,)), "radius"),
     # Few steps, because descriptors become less specific to their vertex with each step. The
     # largest cells have side 1, so attributes are scaled to a range of 1, like labels.
-    KernelGrid(
+    KernelRow(
         "dm", DescriptorMatching, "DM", _settings(n_iter=(1, 2, 3)),
         attribute_view=AttributeScaler(method="range"),
     ),
-    KernelGrid("vertex-histogram", VertexHistogram, "Vertex histogram"),
-    KernelGrid("edge-histogram", EdgeHistogram, "Edge histogram"),
+    KernelRow("vertex-histogram", VertexHistogram, "Vertex histogram"),
+    KernelRow("edge-histogram", EdgeHistogram, "Edge histogram"),
 ]  # fmt: skip
 
 #: Kernels by their short names, as used on the command line.
-KERNELS: dict[str, KernelGrid] = {grid.name: grid for grid in _GRIDS}
+KERNELS: dict[str, KernelRow] = {row.name: row for row in _ROWS}
 
 
 def list_kernels() -> dict[str, type[GraphKernel]]:
@@ -145,7 +153,7 @@ def list_kernels() -> dict[str, type[GraphKernel]]:
     >>> gg.list_kernels()["wl"]
     <class 'graphgrain.kernels.weisfeiler_lehman.WeisfeilerLehman'>
     """
-    return {name: grid.kernel for name, grid in KERNELS.items()}
+    return {name: row.kernel for name, row in KERNELS.items()}
 
 
 def kernel_to_json(kernel: GraphKernel, leave_out: Iterable[str] = ()) -> dict[str, Any]:
@@ -188,7 +196,7 @@ def kernel_from_json(entry: Any) -> GraphKernel:
         and isinstance(entry.get("parameters"), dict)
     ):
         raise InvalidFileError("A kernel is written as its class and its parameters.")
-    known = {grid.kernel.__name__: grid.kernel for grid in KERNELS.values()}
+    known = {row.kernel.__name__: row.kernel for row in KERNELS.values()}
     kind = known.get(entry["class"])
     if kind is None:
         raise InvalidFileError(f"The kernel {entry['class']!r} is not one of graphgrain's.")

@@ -116,14 +116,12 @@ class TreePlusPlus(FeatureKernel):
         """Return the arguments that counting and tracing share."""
         check_edge_labels(batch, self.edge_labels)
         options = Options(self.path_depth, self.tree_depth, self.edge_labels)
-        return batch.arrays, self._centrality_classes(batch), options
-
-    def _centrality_classes(self, batch: GraphBatch) -> np.ndarray:
+        graphs = batch.arrays
         if self.centrality is None:
-            return np.zeros(batch.n_vertices, dtype=np.int32)
+            return graphs, np.zeros(batch.n_vertices, dtype=np.int32), options
         if self.centrality == "degree":
-            return batch.degrees.astype(np.int32)
-        return centrality_classes(batch.arrays, self.centrality, self.n_jobs)
+            return graphs, batch.degrees.astype(np.int32), options
+        return graphs, centrality_classes(graphs, self.centrality, self.n_jobs), options
 
     # ---------------------------------------------------------------- occurrences and names
 

@@ -11,7 +11,6 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from ...core.counting import find_columns
-from ...core.structures import Csc
 from ...errors import InvalidGraphError, InvalidParameterError
 from ...graphs.batch import GraphBatch
 from ...graphs.convert.dispatch import as_graphs
@@ -239,16 +238,6 @@ class FeatureKernel(GraphKernel):
         if "columns_" not in self.__dict__:
             raise AttributeError(f"{type(self).__name__} is not fitted: it has no vocabulary_.")
         return self.columns_.vocabulary
-
-    @property
-    def features_(self) -> Csc:
-        """Features of the fitted graphs in CSC form, with mapped counts and unscaled levels."""
-        return self.columns_.entries
-
-    @property
-    def squared_norms_(self) -> np.ndarray:
-        """Sum of squares of the features of each level (rows) and fitted graph (columns)."""
-        return self.columns_.squares
 
     @property
     def level_offsets_(self) -> np.ndarray:

@@ -15,8 +15,13 @@ from sklearn.utils.validation import check_is_fitted
 from ...core.gram import finish
 from ...core.memory import require_memory
 from ...core.similarity import COSINE
-from ...core.threads import blas_threads, in_one_worker, watched
-from ...errors import GraphgrainWarning, InvalidGraphError, InvalidParameterError
+from ...core.threads import in_one_worker, with_one_blas_thread
+from ...errors import (
+    GraphgrainWarning,
+    InvalidGraphError,
+    InvalidParameterError,
+    NotEnoughMemoryError,
+)
 from ...graphs.batch import GraphBatch
 from ...graphs.convert.dispatch import as_graphs
 from ...graphs.isomorphism import differ_only_in_edge_labels
@@ -144,17 +149,24 @@ class GraphKernel(GraphTransformer, ABC, auto_wrap_output_keys=("transform",)):
         if self.verbose:
             name = type(self).__name__
             bar = partial(progress_bar, True, unit="parts", description=name, delay=_PATIENCE)
-        with watched(bar), blas_threads(1):
+        try:
             # User-defined kernels may run Python, which Ctrl-C only stops in the main thread.
-            if type(self).__module__.startswith("graphgrain."):
-                brief = (
-                    fitted is not None
-                    and len(fitted) <= _FEW
-                    and fitted.n_vertices <= 32 * _FEW
-                    and self._is_quick(fitted)
-                )
-                return in_one_worker(work, self.n_jobs, brief)
-            return work()
+            if not type(self).__module__.startswith("graphgrain."):
+                return with_one_blas_thread(work, bar)
+            brief = (
+                fitted is not None
+                and self._is_quick(fitted)
+                and len(fitted) <= _FEW
+                and fitted.n_vertices <= 32 * _FEW
+            )
+            return in_one_worker(work, self.n_jobs, bar, brief)
+        except NotEnoughMemoryError:
+            raise
+        except MemoryError as error:
+            raise NotEnoughMemoryError(
+                f"{self!r} needs more memory than there is ({error}). Use fewer graphs, or smaller "
+                "values of its parameters."
+            ) from None
 
     def _fit_batch(self, batch: GraphBatch, fit: Callable[[GraphBatch], None]) -> None:
         """Fit with ``fit``; if it fails, the kernel stays as an earlier fit left it."""
@@ -167,14 +179,14 @@ class GraphKernel(GraphTransformer, ABC, auto_wrap_output_keys=("transform",)):
             self._learned = set(self.__dict__) - before
 
     def _begin_fit(self, batch: GraphBatch) -> None:
-        if not len(batch):
+        self.n_graphs_ = len(batch)
+        if not self.n_graphs_:
             raise InvalidGraphError(
                 f"{type(self).__name__} needs at least one graph to fit; got an empty list."
             )
         self.warn_of_unused(batch)
         self.label_kind_ = batch.label_kind
         self._edge_label_kind = _edge_label_kind(batch)
-        self.n_graphs_ = len(batch)
         self._empty = batch.vertex_counts == 0
         self._fitted_with = self._fixed_by_fit()
 
@@ -209,7 +221,8 @@ class GraphKernel(GraphTransformer, ABC, auto_wrap_output_keys=("transform",)):
         check_parameters(self)
         batch = as_graphs(X)
         if self._gives_gram:
-            self._check_memory(len(batch), len(batch))
+            size = len(batch)
+            self._check_memory(size, size)
 
         def work() -> Output:
             self._fit_batch(batch, self._fit)
