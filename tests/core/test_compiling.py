@@ -40,7 +40,7 @@ def output(script: str, **environment: str) -> str:
 def test_read_only_installation_without_a_home():
     use = """
 import numpy as np, graphgrain as gg
-from graphgrain.core import attribution, counting, gram, multiscale, support_vectors
+from graphgrain.core import attribution, counting, gram, multiscale
 from graphgrain.core.counting import find_columns
 hashes = np.array([3, 1, 2], dtype=np.uint64)
 print(find_columns(hashes, np.array([1, 3], dtype=np.uint64)).tolist(), gg.TreePlusPlus())
