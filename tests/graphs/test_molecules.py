@@ -345,7 +345,7 @@ def test_standardized_molecules(smiles, standardize, like, atoms, tmp_path):
         gg.as_graphs([smiles], standardize=standardize),
         gg.as_graphs([molecule], standardize=standardize),
         gg.load_molecules(tmp_path / "x.smi", standardize=standardize)[0],
-        next(gg.iter_molecules(tmp_path / "x.sdf", standardize=standardize)).graphs,
+        next(gg.iter_molecules(tmp_path / "x.sdf", standardize=standardize)),
     ):
         assert gg.duplicates(graphs + wanted) == [[0, 1]]
         assert graphs.columns["atoms"][0].tolist() == atoms

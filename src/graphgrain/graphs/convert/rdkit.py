@@ -18,13 +18,13 @@ import re
 import warnings
 from array import array
 from collections.abc import Callable, Iterable, Sequence
-from functools import cache, partial
+from functools import partial
 from typing import Any, Literal, NamedTuple, TypedDict, Unpack, overload
 
 import numpy as np
 
 from ...errors import GraphgrainWarning, InvalidGraphError, InvalidParameterError, needed
-from ..batch import GraphBatch, running_sum
+from ..batch import GraphBatch, of_arrays, running_sum
 from ..labels import encode_labels
 from ..processes import map_processes, progress_bar
 from .parts import checked_items, column_items, cut, is_from, shown
@@ -313,7 +313,6 @@ _ECHO = re.compile(r" *(for input: .*|while parsing: .*|on line \d+)$")
 _CLOSURES = re.compile(r"\[[^\]]*\]|(%\d\d|%\(\d+\)|\d)")
 
 
-@cache
 def rdkit() -> Any:
     """Import and return ``rdkit.Chem``."""
     with needed("Molecules are read with RDKit", "'graphgrain[chem]'"):
@@ -615,7 +614,7 @@ class MoleculeCollector:
         atoms = np.array(self._atoms, dtype=np.int32)
         label_codes, label_table = _encoded(atoms, self._codes, "vertex")
         edge_codes, edge_table = _encoded(bonds, self._bond_codes, "edge")
-        return GraphBatch._of(
+        return of_arrays(
             offsets=running_sum(np.array(self._sizes)),
             indptr=running_sum(degrees),
             indices=indices,
