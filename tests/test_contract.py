@@ -292,6 +292,17 @@ def comparison(s: Setting) -> Answers:
             yield sum(pattern.share for pattern in told.shared()), 1.0
 
 
+@consumer(gg.compare_sets)
+def sets(s: Setting) -> Answers:
+    n = s.case.fitted
+    if n < 2 or len(s.K) - n < 2:
+        return
+    test = gg.compare_sets(s.case.graphs[:n], s.case.graphs[n:], kernel=s.kernel(), permutations=1)
+    apart = s.K - np.diag(np.diag(s.K))
+    within = [part.sum() / (len(part) * (len(part) - 1)) for part in (apart[:n, :n], apart[n:, n:])]
+    yield test.mmd, sum(within) - 2 * apart[:n, n:].mean()
+
+
 @consumer(gg.explain, similarities=("dot",), error=SOLVED)
 def explanation(s: Setting) -> Answers:
     """Ridge regression on the features is kernel ridge regression with the oracle's matrix."""

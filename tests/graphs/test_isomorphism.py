@@ -12,6 +12,7 @@ import graphgrain as gg
 from graphgrain.errors import GraphgrainWarning
 from graphgrain.evaluation.splits import without_duplicates
 from graphgrain.graphs import isomorphism
+from graphgrain.graphs.batch import replaced
 
 from .graph_strategies import batches
 
@@ -81,8 +82,8 @@ def test_small_graphs(graphs):
 def test_a_renumbered_copy_is_found(batch, seed):
     copies = [shuffled(graph, seed) for graph in gg.to_networkx(batch)]
     if not batch.n_edges:
-        batch = batch._replace(edge_label_codes=None, edge_label_table=None)
-    bare = batch._replace(vertex_attributes=None, edge_attributes=None)
+        batch = replaced(batch, edge_label_codes=None, edge_label_table=None)
+    bare = replaced(batch, vertex_attributes=None, edge_attributes=None)
     both = gg.GraphBatch.concatenate([bare, gg.from_networkx(copies)])
     groups = gg.duplicates(both)
     for number in range(len(batch)):

@@ -51,6 +51,16 @@ SecondData = Annotated[
     str | None,
     typer.Argument(metavar="[SECOND]", help="A second file or data set, such as the test set."),
 ]
+First = Annotated[
+    str, typer.Argument(metavar="FIRST", help="A SMILES, a file, a folder, or a data set.")
+]
+Second = Annotated[
+    str | None, typer.Argument(metavar="[SECOND]", help="What FIRST is compared with.")
+]
+By = Annotated[
+    str | None,
+    typer.Option("--by", metavar="COLUMN", help="Column whose values divide FIRST into sets."),
+]
 MoleculeData = Annotated[
     str, typer.Argument(metavar="DATA", help="A file of molecules: .smi, .csv, .tsv, .sdf.")
 ]

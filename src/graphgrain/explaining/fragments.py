@@ -26,7 +26,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..graphs.batch import GraphBatch
-from ..graphs.drawing.molecule import Molecule, read_molecule
+from .molecule import Molecule, read_molecule
 
 #: Maximum number of regions with the largest values in a graph that is not a molecule.
 _MOST_REGIONS = 6

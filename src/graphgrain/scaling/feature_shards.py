@@ -29,7 +29,13 @@ from sklearn.base import clone
 
 from ..errors import InvalidFileError, InvalidParameterError, needed
 from ..graphs.batch import GraphBatch, counted
-from ..graphs.convert.rdkit import LabelFlags, LabelOptions, Unreadable, parse_molecules
+from ..graphs.convert.rdkit import (
+    LabelFlags,
+    LabelOptions,
+    Unreadable,
+    parse_molecules,
+    with_binaries,
+)
 from ..graphs.files.molecules import (
     MoleculeFile,
     Record,
@@ -40,7 +46,7 @@ from ..graphs.files.molecules import (
     typed,
 )
 from ..graphs.processes import map_processes, progress_bar
-from ..graphs.streams import CHUNK_SIZE, Chunk, as_chunks
+from ..graphs.streams import CHUNK_SIZE, as_chunks
 from ..kernels.bases.feature_kernel import FeatureKernel
 from ..kernels.bases.graph_kernel import OUTPUT_PARAMETERS
 from ..kernels.registry import kernel_to_json
@@ -316,7 +322,7 @@ def feature_matrix(kernel: Any, graphs: GraphBatch) -> csr_array:
     from scipy.sparse import csr_array, vstack
 
     parts = []
-    for chunk, _ in as_chunks(graphs, chunk_size=CHUNK_SIZE):
+    for chunk in as_chunks(graphs, chunk_size=CHUNK_SIZE):
         X = kernel.transform(chunk)
         if X.data.max(initial=0) <= 2**24 and np.array_equal(X.data, np.rint(X.data)):
             X = X.astype(np.float32)
@@ -328,7 +334,7 @@ def feature_matrix(kernel: Any, graphs: GraphBatch) -> csr_array:
 
 def _inputs(
     source: Any, shard_size: int, smiles: str | None, labels: LabelOptions
-) -> tuple[MoleculeFile | None, Iterator[list[Record] | Chunk]]:
+) -> tuple[MoleculeFile | None, Iterator[list[Record] | GraphBatch]]:
     """Return the file, if the source is one, and an iterator over the input of each shard."""
     if isinstance(source, str | os.PathLike) and is_molecule_file(Path(source)):
         file = MoleculeFile.opened(source, smiles)
@@ -338,7 +344,7 @@ def _inputs(
             "smiles and the options of labels (charge, stereo, ...) are for files of molecules; "
             "other graphs have their labels already."
         )
-    return None, as_chunks(source, chunk_size=shard_size)
+    return None, map(with_binaries, as_chunks(source, chunk_size=shard_size))
 
 
 def _finished_shard(
@@ -347,7 +353,7 @@ def _finished_shard(
     labels: LabelOptions,
     file: MoleculeFile | None,
     settings: str,
-    task: tuple[int, list[Record] | Chunk],
+    task: tuple[int, list[Record] | GraphBatch],
 ) -> dict[str, Any]:
     """Return the receipt of a shard, after computing it unless it is already finished."""
     number, content = task
@@ -359,8 +365,8 @@ def _finished_shard(
     except InvalidFileError:
         pass
     problems: list[str] = []
-    if isinstance(content, Chunk):
-        (graphs, columns), input_rows = content, len(content.graphs)
+    if isinstance(content, GraphBatch):
+        graphs, columns, input_rows = content, content.columns, len(content)
     else:
         assert file is not None
         parsed = parse_molecules([record.structure for record in content], labels, file.blocks)
@@ -380,14 +386,14 @@ def _finished_shard(
     return receipt
 
 
-def _digest(settings: str, content: list[Record] | Chunk) -> str:
+def _digest(settings: str, content: list[Record] | GraphBatch) -> str:
     """Return the SHA-256 of the settings and the input of a shard."""
     digest = hashlib.sha256(settings.encode())
-    if not isinstance(content, Chunk):
+    if not isinstance(content, GraphBatch):
         digest.update(repr(content).encode())
         return digest.hexdigest()
-    graphs, columns = content
-    arrays: dict[str, Any] = {name: getattr(graphs, name) for name in _GRAPH_ARRAYS} | columns
+    arrays: dict[str, Any] = {name: getattr(content, name) for name in _GRAPH_ARRAYS}
+    arrays |= content.columns
     for name, array in arrays.items():
         digest.update(f"{name} {getattr(array, 'dtype', None)}{np.shape(array)}".encode())
         numeric = array is not None and array.dtype.kind not in "OU"

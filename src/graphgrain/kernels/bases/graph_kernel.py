@@ -16,7 +16,12 @@ from ...core.gram import finish
 from ...core.memory import require_memory
 from ...core.similarity import COSINE
 from ...core.threads import in_one_worker, with_one_blas_thread
-from ...errors import GraphgrainWarning, InvalidGraphError, InvalidParameterError
+from ...errors import (
+    GraphgrainWarning,
+    InvalidGraphError,
+    InvalidParameterError,
+    NotEnoughMemoryError,
+)
 from ...graphs.batch import GraphBatch
 from ...graphs.convert.dispatch import as_graphs
 from ...graphs.isomorphism import differ_only_in_edge_labels
@@ -144,16 +149,24 @@ class GraphKernel(GraphTransformer, ABC, auto_wrap_output_keys=("transform",)):
         if self.verbose:
             name = type(self).__name__
             bar = partial(progress_bar, True, unit="parts", description=name, delay=_PATIENCE)
-        # User-defined kernels may run Python, which Ctrl-C only stops in the main thread.
-        if not type(self).__module__.startswith("graphgrain."):
-            return with_one_blas_thread(work, bar)
-        brief = (
-            fitted is not None
-            and self._is_quick(fitted)
-            and len(fitted) <= _FEW
-            and fitted.n_vertices <= 32 * _FEW
-        )
-        return in_one_worker(work, self.n_jobs, bar, brief)
+        try:
+            # User-defined kernels may run Python, which Ctrl-C only stops in the main thread.
+            if not type(self).__module__.startswith("graphgrain."):
+                return with_one_blas_thread(work, bar)
+            brief = (
+                fitted is not None
+                and self._is_quick(fitted)
+                and len(fitted) <= _FEW
+                and fitted.n_vertices <= 32 * _FEW
+            )
+            return in_one_worker(work, self.n_jobs, bar, brief)
+        except NotEnoughMemoryError:
+            raise
+        except MemoryError as error:
+            raise NotEnoughMemoryError(
+                f"{self!r} needs more memory than there is ({error}). Use fewer graphs, or smaller "
+                "values of its parameters."
+            ) from None
 
     def _fit_batch(self, batch: GraphBatch, fit: Callable[[GraphBatch], None]) -> None:
         """Fit with ``fit``; if it fails, the kernel stays as an earlier fit left it."""
