@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 import graphgrain as gg
 from graphgrain.errors import InvalidParameterError
+from graphgrain.kernels import Counts
 from graphgrain.searching import similar_pairs as module
 
 from .oracle import similarity_matrix
@@ -136,6 +137,18 @@ def test_a_cap_for_each_graph(drugs):
                     for graph in (a, b)
                 ]
                 assert max(map(len, rivals)) >= most
+
+
+def test_a_pattern_of_two_levels_is_two_patterns():
+    """A hash may occur on several levels; with its level it is another pattern."""
+    hashes, once = np.array([5], dtype=np.uint64), np.ones(1)
+    levels = [Counts(np.array([1, 0]), hashes, once), Counts(np.array([0, 1]), hashes, once)]
+    features = gg.Features(levels)
+    assert len(gg.pairs(features, 0.1)) == 0
+    assert gg.GraphIndex.build(None, features).kneighbors(features, 2)[0].tolist() == [
+        [0, 1],
+        [0, 1],
+    ]
 
 
 def test_nothing_to_find():

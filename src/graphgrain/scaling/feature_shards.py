@@ -29,7 +29,13 @@ from sklearn.base import clone
 
 from ..errors import InvalidFileError, InvalidParameterError, needed
 from ..graphs.batch import GraphBatch, counted
-from ..graphs.convert.rdkit import LabelFlags, LabelOptions, Unreadable, parse_molecules
+from ..graphs.convert.rdkit import (
+    LabelFlags,
+    LabelOptions,
+    Unreadable,
+    parse_molecules,
+    with_binaries,
+)
 from ..graphs.files.molecules import (
     MoleculeFile,
     Record,
@@ -338,7 +344,7 @@ def _inputs(
             "smiles and the options of labels (charge, stereo, ...) are for files of molecules; "
             "other graphs have their labels already."
         )
-    return None, as_chunks(source, chunk_size=shard_size)
+    return None, map(with_binaries, as_chunks(source, chunk_size=shard_size))
 
 
 def _finished_shard(

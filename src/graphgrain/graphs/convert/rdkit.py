@@ -109,7 +109,8 @@ def from_rdkit(
     graphs : GraphBatch
         Graphs with atom symbols as vertex labels, and ``"single"``, ``"double"``, ``"triple"``,
         ``"aromatic"`` or one of RDKit's rarer bond types as edge labels. The column ``"molecule"``
-        holds the molecules in RDKit's binary form.
+        holds the molecules themselves, not copies; of molecules read from files it holds RDKit's
+        binary form, which takes less memory. ``rdkit.Chem.Mol`` takes both.
 
     Examples
     --------
@@ -136,8 +137,17 @@ def from_rdkit(
                     f"Item {number} lacks properties that the labels need: {first_line(error)}. It "
                     "may not be sanitised; call rdkit.Chem.SanitizeMol(molecule) first."
                 ) from None
-    columns: dict[str, Any] = {"molecule": [molecule.ToBinary() for molecule in molecules]}
+    columns: dict[str, Any] = {"molecule": molecules}
     return collector.batch().with_columns(columns | ({"atoms": atoms} if standardize else {}))
+
+
+def with_binaries(graphs: GraphBatch) -> GraphBatch:
+    """Return the graphs with their molecules, if any, in RDKit's binary form, for files."""
+    molecules = graphs.columns.get("molecule")
+    if molecules is None:
+        return graphs
+    binaries = [item.ToBinary() if is_rdkit(item) else item for item in molecules]
+    return graphs.with_columns({"molecule": binaries})
 
 
 @overload
@@ -701,10 +711,12 @@ def _encoded(codes: np.ndarray, names: dict[str, int], what: str) -> tuple[np.nd
 def atom_labels(molecule: Any, options: LabelOptions) -> list[str]:
     """Return the label of each atom."""
     charge, aromatic, _, stereo, isotopes, radicals = options
+    # Iterating over GetAtoms() takes twice as long.
+    atoms = map(molecule.GetAtomWithIdx, range(molecule.GetNumAtoms()))
     if not (charge or aromatic or stereo or isotopes or radicals):
-        return [atom.GetSymbol() for atom in molecule.GetAtoms()]
+        return [atom.GetSymbol() for atom in atoms]
     labels = []
-    for atom in molecule.GetAtoms():
+    for atom in atoms:
         label = atom.GetSymbol()
         if aromatic and atom.GetIsAromatic():
             label = label.lower()

@@ -30,7 +30,7 @@ from ..convert.rdkit import (
 from ..processes import map_processes, progress_bar
 from ..streams import CHUNK_SIZE
 from ..tables import ID_NAMES, names_beside, the_column, with_ids
-from .archive import MIB, check_size, text_file, text_lines
+from .archive import MAX_LINE, MIB, check_size, text_file, text_lines
 
 
 class Record(NamedTuple):
@@ -426,13 +426,21 @@ def table_records(
     """Yield the molecules of a table, one per row.
 
     Fields are separated by tabs (if ``tabs`` is True) or commas, or by semicolons or tabs if the
-    header has none of these.
+    header has none of these, or by spaces if the first row then has as many words as the header.
     """
-    first = next(lines, "")
+    head = list(islice(lines, 2))
     usual = "\t" if tabs else ","
-    delimiter = next((sign for sign in (usual, ";", "\t") if sign in first), usual)
-    # The field size limit is global to the csv module: leave it and report fields that exceed it.
-    reader = csv.reader(chain([first], lines), delimiter=delimiter, strict=True)
+    sign = next((sign for sign in (usual, ";", "\t") if sign in "".join(head[:1])), None)
+    words = [len(line.split()) for line in head]
+    by_spaces = sign is None and len(words) == 2 and words[0] == words[1] > 1
+    # one limit for the csv module as a whole: it is only raised, to that of a line
+    csv.field_size_limit(max(csv.field_size_limit(), MAX_LINE))
+    reader = csv.reader(
+        (line.strip() + "\n" if by_spaces else line for line in chain(head, lines)),
+        delimiter=" " if by_spaces else sign or usual,
+        skipinitialspace=by_spaces,
+        strict=True,
+    )
     try:
         header = [column.strip() for column in next(reader, [])]
         column = _smiles_column(name, header, smiles)
@@ -447,7 +455,9 @@ def table_records(
                 yield Record(line, row[column], dict(zip(header, row, strict=True)))
             line = reader.line_num + 1
     except csv.Error as error:
-        raise InvalidFileError(f"{name}, line {reader.line_num}: {error}.") from None
+        raise InvalidFileError(
+            f"{name}, line {reader.line_num}: {error}. Is a quotation mark not closed?"
+        ) from None
 
 
 def _smiles_column(name: str, header: list[str], smiles: str | None) -> int:
