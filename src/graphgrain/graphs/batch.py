@@ -216,6 +216,12 @@ class GraphBatch:
         return label_kind(self.label_table) if self.labelled else "none"
 
     @property
+    def edge_label_kind(self) -> str | None:
+        """``"integer"`` or ``"string"``, or None for graphs without edges or edge labels."""
+        table = self.edge_label_table
+        return None if table is None or not len(self.indices) else label_kind(table)
+
+    @property
     def edge_labels(self) -> np.ndarray | None:
         """Label of each row of :attr:`edges`, or None."""
         if self.edge_label_table is None or self.edge_label_codes is None:
