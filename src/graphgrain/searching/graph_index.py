@@ -818,6 +818,7 @@ class IndexWriter:
     def _flush(self) -> None:
         """Make a segment of the collected graphs."""
         if self._builder.ids:
+            self._check_ids(self._builder.ids)
             self.put(self._builder.build())
         self._builder = SegmentBuilder(self._builder.weighted)
 
@@ -850,22 +851,20 @@ class IndexWriter:
             raise InvalidParameterError(
                 f"There must be one id for each graph; got {len(chosen)} ids for {count} graphs."
             )
-        keys = id_keys(chosen)
-        order = np.argsort(keys, kind="stable")
-        ordered = keys[order]
-        again = np.flatnonzero(ordered[1:] == ordered[:-1]) + 1
-        positions = np.searchsorted(self._keys, ordered)
-        inside = positions < len(self._keys)
-        before = np.flatnonzero(inside)[self._keys[positions[inside]] == ordered[inside]]
-        for twice in (*again[:1], *before[:1]):
-            raise InvalidParameterError(
-                f"Every id of an index occurs once; {chosen[order[twice]]!r} comes a second time. "
-                "Leave out ids to number the graphs, or remove the older one first."
-            )
-        self._keys = np.insert(self._keys, positions, ordered)
         following = max((value + 1 for value in chosen if type(value) is int), default=0)
         self.settings = replace(self.settings, next_id=max(first, following))
         return chosen
+
+    def _check_ids(self, ids: list[Any]) -> None:
+        """Check that no id of a new segment occurs twice in the index."""
+        keys = id_keys(ids)
+        self._keys = np.sort(np.concatenate((self._keys, keys)))
+        repeated = self._keys[1:][self._keys[1:] == self._keys[:-1]]
+        for row in np.flatnonzero(np.isin(keys, repeated))[-1:].tolist():
+            raise InvalidParameterError(
+                f"Every id of an index occurs once; {ids[row]!r} comes a second time. Leave out "
+                "ids to number the graphs, or remove the older one first."
+            )
 
 
 def _example(graphs: GraphBatch) -> GraphBatch:

@@ -190,9 +190,9 @@ class Snapshot:
         return np.array([position[value] for value in ids], dtype=np.int64)
 
     def keys(self) -> np.ndarray:
-        """Return the sorted keys of the ids of all graphs that are not removed."""
+        """Return the keys of the ids of all graphs that are not removed."""
         parts = [part.keys[part.live] for part in self.segments]
-        return np.sort(np.concatenate([np.empty(0, dtype=np.uint64), *parts]))
+        return np.concatenate([np.empty(0, dtype=np.uint64), *parts])
 
     def pieces(self, first_segment: int = 0) -> Iterator[tuple[GraphBatch, list[Any]]]:
         """Yield all graphs with their columns and ids, in chunks."""

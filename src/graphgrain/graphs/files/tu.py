@@ -207,7 +207,7 @@ def _data_set(folder: Folder) -> PurePosixPath:
         return (named or found)[0]
     if not found:
         raise InvalidFileError(
-            f"{folder.path.name} holds no data set in TU format: there is no file that ends in "
+            f"{str(folder.path)!r} holds no data set in TU format: there is no file that ends in "
             "'_A.txt'."
         )
     raise InvalidFileError(
