@@ -628,25 +628,22 @@ def _warn_about_dropped_edges(
 
 def graph_numbers(key: Any, count: int) -> np.ndarray:
     """Return the graph numbers selected by an integer, slice, mask or index array."""
-    if isinstance(key, slice):
-        return np.arange(count)[key]
-    array = np.asarray(key)
-    if array.dtype == bool and array.shape != (count,):
-        raise IndexError(f"A mask must have one entry per graph ({count}); got {array.shape}.")
-    if array.size == 0:
-        return np.empty(0, dtype=np.int64)
-    if array.dtype.kind not in "iub" or array.ndim > 1:
-        raise IndexError(
-            "A GraphBatch is indexed by an integer, a slice, a mask or a list of integers; "
-            f"got {key!r}."
-        )
-    numbers = (
-        np.flatnonzero(array) if array.dtype == bool else np.atleast_1d(array).astype(np.int64)
+    rows = key
+    if not isinstance(key, slice):
+        rows = np.asarray(key)
+        rows = rows if rows.size else np.empty(0, dtype=np.int64)
+    try:
+        numbers = np.atleast_1d(np.arange(count)[rows])
+    except IndexError as error:
+        reason = str(error)
+    else:
+        if numbers.ndim == 1:
+            return numbers
+        reason = f"it has {numbers.ndim} dimensions"
+    raise IndexError(
+        f"{counted(count, 'graph')} are indexed by an integer, a slice, a mask or a list of "
+        f"integers; got {key!r}: {reason}."
     )
-    outside = (numbers < -count) | (numbers >= count)
-    if outside.any():
-        raise IndexError(f"Graph {numbers[outside][0]} is out of range: there are {count} graphs.")
-    return np.where(numbers < 0, numbers + count, numbers)
 
 
 def running_sum(sizes: np.ndarray) -> np.ndarray:

@@ -466,23 +466,20 @@ def read_shard(
 
 
 def _checked_csr(table: Any, n_features: int) -> csr_array:
-    """Create a sparse matrix after checking its indices, which SciPy uses in compiled code."""
+    """Create a sparse matrix; SciPy uses its indices in compiled code, so all are checked."""
     from scipy.sparse import csr_array
 
+    pa = pyarrow()
     if not table.num_rows:
         return csr_array((0, n_features), dtype=np.float32)
-    lists = [table[name].combine_chunks() for name in (FEATURE_COLUMNS, FEATURE_VALUES)]
-    indptr, ends = (items.offsets.to_numpy() for items in lists)
-    indices, data = (items.values.to_numpy() for items in lists)
-    if indices.dtype.kind != "i" or data.dtype.kind != "f":
-        raise ValueError("its features are not numbers of columns and values")
-    if indptr[0] != 0 or (np.diff(indptr) < 0).any() or not np.array_equal(indptr, ends):
-        raise ValueError("its rows do not follow each other")
-    if not indptr[-1] == len(indices) == len(data):
-        raise ValueError("its rows do not end where it does")
-    if len(indices) and not (indices.min() >= 0 and indices.max() < n_features):
-        raise ValueError(f"a feature is not in one of the {n_features:,} columns")
-    return csr_array((data, indices, indptr), shape=(table.num_rows, n_features))
+    columns = table[FEATURE_COLUMNS].cast(pa.list_(pa.int32())).combine_chunks()
+    values = table[FEATURE_VALUES].combine_chunks()
+    if not columns.offsets.equals(values.offsets):
+        raise ValueError("its lists of columns and of values are not of one length")
+    parts = values.values, columns.values, columns.offsets
+    X = csr_array(tuple(part.to_numpy() for part in parts), (table.num_rows, n_features))
+    X.check_format(full_check=True)
+    return X
 
 
 def _begin(folder: Path, settings: dict[str, Any]) -> None:
