@@ -31,7 +31,7 @@ def source_molecule(graph: GraphBatch) -> SourceMolecule | None:
     columns = {name: values[0] for name, values in graph.columns.items()}
     with rdBase.BlockLogs():
         molecule = None
-        if isinstance(columns.get("molecule"), bytes):
+        if isinstance(columns.get("molecule"), bytes | Chem.Mol):
             molecule = Chem.Mol(columns["molecule"])
         elif isinstance(columns.get("smiles"), str):
             molecule = Chem.MolFromSmiles(columns["smiles"])
