@@ -25,6 +25,7 @@ import numpy as np
 
 from ...errors import GraphgrainWarning, InvalidGraphError, InvalidParameterError, needed
 from ..batch import GraphBatch, running_sum
+from ..drawing.molecule import parse_atom
 from ..labels import encode_labels
 from ..processes import map_processes, progress_bar
 from .parts import checked_items, column_items, cut, is_from, shown
@@ -353,6 +354,43 @@ def standardized(molecule: Any, how: str) -> tuple[Any, np.ndarray]:
         "parent": rdMolStandardize.ChargeParent,
     }[how](numbered)
     return standard, np.array([atom.GetIntProp("_graphgrain") for atom in standard.GetAtoms()])
+
+
+def molecule_of(graph: GraphBatch) -> tuple[Any, list[int]] | None:
+    """Return the molecule that one graph was read from, and the vertex of each of its atoms.
+
+    Atoms that are no vertices have -1. None if the graph has no such column, if its atoms are
+    others than those of the molecule, or without RDKit.
+    """
+    columns = graph.columns
+    if not {"smiles", "molecule"} & set(columns):
+        return None
+    try:
+        chem = rdkit()
+    except ImportError:
+        return None
+    with quiet_log():
+        if "molecule" in columns:
+            molecule = chem.Mol(columns["molecule"][0])
+        else:
+            molecule = chem.MolFromSmiles(str(columns["smiles"][0]))
+    if molecule is None:
+        return None
+    atoms = columns["atoms"][0].tolist() if "atoms" in columns else range(molecule.GetNumAtoms())
+    symbols = [atom.GetSymbol() for atom in molecule.GetAtoms()]
+    labels = [parse_atom(label) for label in graph.labels.tolist()]
+    if len(atoms) > len(labels) or any(
+        label is None or label.symbol != symbol
+        for label, symbol in zip(
+            labels, [symbols[atom] for atom in atoms] + ["H"] * (len(labels) - len(atoms)),
+            strict=True,
+        )
+    ):
+        return None
+    vertices = [-1] * len(symbols)
+    for vertex, atom in enumerate(atoms):
+        vertices[atom] = vertex
+    return molecule, vertices
 
 
 def parse_molecules(
