@@ -13,7 +13,6 @@ and what changed in them?
 import ast
 
 import matplotlib.pyplot as plt
-import numpy as np
 
 import graphgrain as gg
 
@@ -75,7 +74,6 @@ def functions(source):
 before, after = functions(BEFORE), functions(AFTER)
 names = [f"{name} (before)" for name in before] + [f"{name} (after)" for name in after]
 graphs = gg.as_graphs([*before.values(), *after.values()])
-lines = np.array([len(labels) for _, labels in [*before.values(), *after.values()]], dtype=float)
 
 # %%
 # Corresponding functions
@@ -89,10 +87,12 @@ for a, b, similarity in zip(*found):
 # %%
 # What changed
 # ------------
-# Pairs that differ at one place: a different comparison, an integer division, an additional call.
-for change in gg.changes(graphs, lines, min_pairs=1):
-    a, b = change.examples[0]
-    print(f"{names[a]} -> {names[b]}: {change.kind}, {change.before} -> {change.after}")
+# The patterns that only one of both versions has: a different comparison, an integer division, an
+# additional call.
+for a, b, _ in zip(*found):
+    pair = gg.compare(kernel, graphs[[a]], graphs[[b]])
+    old, new = ([pattern.name for pattern in pair.only(which, 2)] for which in (0, 1))
+    print(f"{names[a]} -> {names[b]}: {old} -> {new}")
 
 # %%
 # All similarities: each row has one clearly most similar partner.

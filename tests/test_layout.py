@@ -31,6 +31,7 @@ PACKAGES = [
     "explaining",
     "searching",
     "scaling",
+    "sets",
     "evaluation",
     "pages",
     "cli",

@@ -15,24 +15,36 @@ _INSTEAD = {
     ),
     "CountedGraphs": "it is in graphgrain.learning",
     **dict.fromkeys(
-        ("ClassFragment", "ClassFragments", "ClassPattern", "ClassPatterns"),
-        "it is in graphgrain.explaining",
+        (
+            "ClassFragment",
+            "ClassFragments",
+            "ClassPattern",
+            "ClassPatterns",
+            "class_fragments",
+            "class_patterns",
+        ),
+        "use gg.compare_sets(graphs, by=y) with patterns() and fragments()",
     ),
     **dict.fromkeys(
         ("Comparison", "Explanation", "Fragment", "Pattern", "SharedPattern"),
         "it is in graphgrain.explaining",
     ),
     **dict.fromkeys(
-        ("Change", "Cliffs", "Clusters", "NearDuplicates", "Pairs", "Surroundings"),
+        ("Cliffs", "Clusters", "NearDuplicates", "Pairs"),
         "it is in graphgrain.searching",
     ),
     "Cliff": "gg.pairs(graphs, y=...) returns arrays",
     "cliffs": "use gg.pairs(graphs, y=...)",
     **dict.fromkeys(
+        ("Change", "Surroundings", "changes"),
+        "use gg.pairs(graphs, y=...) and gg.compare; RDKit's rdMMPA finds matched molecular pairs",
+    ),
+    **dict.fromkeys(
         ("FittedSetting", "KernelGrid", "Setting"),
         "evaluate chooses the parameters of a kernel; scikit-learn's GridSearchCV takes any grid",
     ),
     "Estimate": "fit refuses work that memory cannot hold; measure time on a part of the graphs",
+    "KernelMachine": "use gg.GraphClassifier or gg.GraphRegressor",
     "Shard": "it is in graphgrain.scaling",
     "FeatureShards": "open features with gg.load_features; the class is in graphgrain.scaling",
     "dask_partial_fit": "use dask_ml.wrappers.Incremental, or partial_fit on each block of "

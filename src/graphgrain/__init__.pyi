@@ -13,8 +13,6 @@ from .errors import UnwritableFileError as UnwritableFileError
 from .errors import WorkerError as WorkerError
 from .evaluation import evaluate as evaluate
 from .evaluation import scaffold_split as scaffold_split
-from .explaining import class_fragments as class_fragments
-from .explaining import class_patterns as class_patterns
 from .explaining import compare as compare
 from .explaining import explain as explain
 from .graphs import GraphBatch as GraphBatch
@@ -80,11 +78,11 @@ from .scaling import dask_features as dask_features
 from .scaling import load_features as load_features
 from .scaling import save_features as save_features
 from .searching import GraphIndex as GraphIndex
-from .searching import changes as changes
 from .searching import near_duplicates as near_duplicates
 from .searching import pairs as pairs
 from .searching import pick_diverse as pick_diverse
 from .searching import sphere_exclusion as sphere_exclusion
+from .sets import compare_sets as compare_sets
 from .views import AttributeBins as AttributeBins
 from .views import AttributeScaler as AttributeScaler
 from .views import EdgeFilter as EdgeFilter

@@ -95,3 +95,19 @@ def test_a_kernel_with_part_of_its_grid_is_not_complete(three_families, tmp_path
     records = [{**r, "grid_size": 3} for r in file.records if r["kind"] == "fold"]
     [result] = results(records, Protocol("paper", folds=3)).values()
     assert not result.complete
+
+
+def test_of_equal_validation_accuracies_the_larger_C_wins_then_the_first_level(records):
+    def level(C, prediction):
+        return {"validation": [0.5, 0.7], "C": C, "predictions": [prediction], "scores": [0.1]}
+
+    base = {**records[0], "folds": 1, "repetition": 0, "fold": 0, "grid_size": 1, "settings": {}}
+    names = [{"n_iter": number} for number in range(3)]
+    one = {**base, "test": [0], "truth": [1], "classes": ["a", "b"], "level_names": names}
+    protocol = Protocol.__new__(Protocol)  # one fold, which no protocol draws
+    for name, value in {"mode": "paper", "folds": 1, "C": tuple(base["C"]), "seed": 0}.items():
+        object.__setattr__(protocol, name, value)
+    for costs, chosen in (((1, 10, 10), "n_iter=1"), ((1, 1, 1), "n_iter=0")):
+        levels = [level(C, 1) for C in costs]
+        [result] = results([{**one, "levels": levels}], protocol).values()
+        assert list(result.chosen) == [chosen]

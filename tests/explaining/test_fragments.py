@@ -8,7 +8,7 @@ import networkx as nx
 import numpy as np
 import pytest
 from hypothesis import given, settings
-from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 
 import graphgrain as gg
@@ -289,72 +289,3 @@ class TestDecisions:
             for each in found[:-1]:
                 own = why.vertices[list(each.vertices)].sum()
                 assert each.contribution == pytest.approx(own, abs=1e-12)
-
-    def test_fragments_of_a_class(self, drugs):
-        batch, y, _, model = drugs
-        belongs = y == "beta-lactams"
-        found = gg.class_fragments(model, batch, belongs, n=400)
-        assert set(found.fragments) == {True, False}
-        by_name = {each.name: each for each in found.fragments[True]}
-        ring = by_name["beta-lactam"]
-        has = [any(name == "beta-lactam" for name, _ in parts_of(graph)) for graph in batch]
-        assert ring.count == sum(has)
-        assert ring.precision == pytest.approx(belongs[has].mean())
-        values = [
-            sum(each.contribution for each in why.fragments() if each.name == "beta-lactam")
-            for why, holds in zip(gg.explain(model, batch), has, strict=True)
-            if holds
-        ]
-        assert ring.contribution == pytest.approx(np.mean(values))
-        from scipy.stats import t
-
-        expected = t.interval(
-            0.95, len(values) - 1, np.mean(values), np.std(values, ddof=1) / len(values) ** 0.5
-        )
-        assert ring.interval == pytest.approx(expected)
-        assert len(ring.examples) == 3
-        assert all(has[number] for number, _ in ring.examples)
-        against = {each.name: each for each in found.fragments[False]}["beta-lactam"]
-        assert against.contribution == pytest.approx(-ring.contribution)
-        assert found.to_svg(ring).count("data-v") >= 30
-        assert "beta-lactam" in repr(found)
-        assert "beta-lactam" in found._repr_html_()
-
-    def test_several_classes_and_numbers(self, drugs, monkeypatch):
-        batch, y, _, _ = drugs
-        rows = np.flatnonzero(np.isin(y, ["barbiturates", "tricyclics", "opioids"]))
-        kernel = gg.VertexHistogram(output="features")
-        model = make_pipeline(kernel, LogisticRegression()).fit(batch[rows], y[rows])
-        counted = []
-        locate = gg.VertexHistogram.locate_each
-        monkeypatch.setattr(
-            gg.VertexHistogram, "locate_each", lambda *a: counted.append(1) or locate(*a)
-        )
-        found = gg.class_fragments(model, batch[rows], y[rows], n=1000)
-        assert counted == [1]  # patterns are located once, not once for each class
-        assert set(found.fragments) == {"barbiturates", "tricyclics", "opioids"}
-        for label, own in found.fragments.items():
-            values: dict[str, list[float]] = {}
-            for why in gg.explain(model, batch[rows], target=label):
-                sums: dict[str, float] = {}
-                for each in why.fragments():
-                    sums[each.name] = sums.get(each.name, 0.0) + each.contribution
-                for name, total in sums.items():
-                    values.setdefault(name, []).append(total)
-            assert {each.name for each in own} == set(values) - {"bias"}
-            for each in own:
-                assert each.contribution == pytest.approx(np.mean(values[each.name]))
-        sizes = batch.vertex_counts.astype(float)
-        model = make_pipeline(gg.VertexHistogram(output="features"), Ridge()).fit(batch, sizes)
-        [own] = gg.class_fragments(model, batch[:40], sizes[:40], n=5).fragments.values()
-        assert np.isnan(own[0].precision)
-        for each in own:  # the number of atoms: each counts one
-            assert each.contribution > 0
-        both = np.column_stack([sizes, -sizes])
-        model = make_pipeline(gg.VertexHistogram(output="features"), Ridge()).fit(batch, both)
-        first, second = gg.class_fragments(model, batch[:40], both[:40], n=5).fragments.values()
-        for each, opposite, alone in zip(first, second, own, strict=True):
-            assert each.name == opposite.name == alone.name
-            assert each.contribution == pytest.approx(alone.contribution)
-            assert opposite.contribution == pytest.approx(-alone.contribution)
-            assert np.isnan(opposite.precision)

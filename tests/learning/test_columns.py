@@ -313,10 +313,24 @@ def test_descriptors_join_the_columns():
 
 def test_descriptors_need_molecules():
     graphs = gg.from_smiles(SMILES)
-    with pytest.raises(InvalidParameterError, match=r"needs molecules.*got a GraphBatch"):
-        gg.GraphRegressor(descriptors="rdkit").fit(graphs, graphs.vertex_counts)
-    with pytest.raises(InvalidParameterError, match=r"needs molecules.*item 0 is a"):
-        gg.GraphRegressor(descriptors="rdkit").fit(list(graphs), graphs.vertex_counts)
+    y = graphs.vertex_counts
+    by_batch = gg.GraphRegressor(**ONE, descriptors="rdkit").fit(graphs, y)
+    by_smiles = gg.GraphRegressor(**ONE, descriptors="rdkit").fit(SMILES, y)
+    np.testing.assert_array_equal(by_batch.predict(graphs), by_smiles.predict(SMILES))
+    bare = gg.as_graphs([([(0, 1)], ["C", "C"])] * 3)
+    for molecules, words in ((bare, "got a GraphBatch without"), (list(graphs), "item 0 is a")):
+        with pytest.raises(InvalidParameterError, match=rf"needs molecules.*{words}"):
+            gg.GraphRegressor(descriptors="rdkit").fit(molecules, range(len(molecules)))
+
+
+def test_molecules_are_standardised_on_request():
+    salts = [f"{smiles}.Cl" for smiles in SMILES]
+    y = gg.from_smiles(SMILES).vertex_counts
+    model = gg.GraphRegressor(**ONE, standardize="largest", descriptors="rdkit").fit(salts, y)
+    plain = gg.GraphRegressor(**ONE, descriptors="rdkit").fit(SMILES, y)
+    np.testing.assert_allclose(model.predict(salts), plain.predict(SMILES), rtol=1e-9)
+    with pytest.raises(InvalidParameterError, match="standardize='largest' needs molecules"):
+        model.predict(gg.from_smiles(SMILES))
 
 
 # ---------------------------------------------------------------- what a table may do to a model

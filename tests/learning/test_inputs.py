@@ -8,7 +8,7 @@ from sklearn.exceptions import DataConversionWarning
 
 import graphgrain as gg
 from graphgrain.errors import InvalidParameterError
-from graphgrain.learning.inputs import check_classes, check_folds, check_values
+from graphgrain.learning.inputs import check_classes, check_values
 
 
 @pytest.mark.parametrize(
@@ -69,12 +69,6 @@ def test_regression_values():
         check_values([1.0, np.inf], 2)
     with pytest.raises(InvalidParameterError, match="graph 1 has nan"):
         check_values([1.0, np.nan], 2)
-
-
-def test_fewer_graphs_than_folds():
-    check_folds(10, 10)
-    with pytest.raises(InvalidParameterError, match="got 9 graphs for 10 folds"):
-        check_folds(10, 9)
 
 
 def test_a_column_is_taken_with_a_warning():

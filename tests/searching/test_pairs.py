@@ -96,29 +96,12 @@ def test_blocks_and_full_buffers_change_nothing(drugs, monkeypatch):
     monkeypatch.setattr(module, "BLOCK", 50)
     monkeypatch.setattr(module, "_BUFFER", 0)
     monkeypatch.setattr(module, "CHUNK", 37)
-    blocks = list(gg.searching.iter_pairs(graphs, 0.5, n_jobs=2))
+    done = []
+    blocks = list(gg.searching.iter_pairs(graphs, 0.5, n_jobs=2, progress=done.append))
     assert len(blocks) == 6
+    assert sum(done) == 2 * len(graphs)
     assert told(module.joined_pairs(blocks)) == told(expected)
     assert all((block.first < block.second).all() for block in blocks)
-
-
-@pytest.mark.parametrize("counts", ["binary", "raw"])
-@pytest.mark.parametrize("similarity", ["minmax", "cosine"])
-def test_parts_on_disk_change_nothing(drugs, monkeypatch, counts, similarity):
-    """Graphs that do not fit into memory, in parts of a few graphs each."""
-    graphs = drugs[0][:200]
-    kernel = gg.TreePlusPlus(3, 1, edge_labels=True, counts=counts)
-    chosen = {"kernel": kernel, "similarity": similarity}
-    expected = told(gg.pairs(graphs, 0.5, **chosen))
-    monkeypatch.setattr(module, "PART", 8192)
-    monkeypatch.setattr(module, "BLOCK", 7)
-    monkeypatch.setattr(module, "CHUNK", 37)
-    done = []
-    blocks = list(gg.searching.iter_pairs(graphs, 0.5, **chosen, n_jobs=2, progress=done.append))
-    assert len(blocks) > 100
-    assert sum(done) == 2 * len(graphs)
-    assert sum(map(len, blocks)) == len(expected)
-    assert told(module.joined_pairs(blocks)) == expected
 
 
 def test_pairs_of_an_index(tmp_path, drugs):

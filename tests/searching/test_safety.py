@@ -179,9 +179,9 @@ class IndexBesideDictionary(RuleBasedStateMachine):
         ids, self.graphs = self.added(chosen)
         self.index.add(self.pool[chosen], ids=ids, columns={"graph": chosen})
 
-    @rule(share=st.floats(0, 1))
-    def remove(self, share):
-        gone = list(self.graphs)[: int(share * len(self.graphs))]
+    @rule(first=st.integers(0, 3), step=st.integers(1, 3))
+    def remove(self, first, step):
+        gone = list(self.graphs)[first::step]
         self.index.remove(gone)
         self.graphs = {key: graph for key, graph in self.graphs.items() if key not in gone}
 
@@ -230,7 +230,7 @@ def test_an_index_beside_a_dictionary(drugs, tmp_path):
     machine.pool, machine.folder = drugs[0][:30], tmp_path
     machine.matrix = similarity_matrix(KERNEL, machine.pool, machine.pool, "minmax")
     testing = machine.TestCase()
-    testing.settings = settings(max_examples=6, stateful_step_count=20, deadline=None)
+    testing.settings = settings(max_examples=8, stateful_step_count=20, deadline=None)
     testing.runTest()
 
 
@@ -284,8 +284,11 @@ def test_one_writer_at_a_time(index, drugs, monkeypatch):
     )
     try:
         assert holder.stdout.readline() == "locked\n"
+        unfinished = index.path / "unfinished.npy"  # of the other process
+        unfinished.touch()
         with pytest.raises(UnwritableFileError, match="Another process is writing"):
             index.remove(drugs[2][5:6])
+        assert unfinished.exists()
         assert len(contents(index.path)) == BEFORE - 2  # readers do not mind
     finally:
         holder.kill()

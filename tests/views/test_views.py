@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from sklearn.base import BaseEstimator, TransformerMixin, clone
+from sklearn.base import clone
 from sklearn.model_selection import cross_val_score
 from sklearn.pipeline import FeatureUnion, make_pipeline
 from sklearn.preprocessing import KBinsDiscretizer, MinMaxScaler, StandardScaler
@@ -355,28 +355,6 @@ def test_a_fit_that_fails_leaves_the_earlier_one(monkeypatch):
     with pytest.raises(KeyboardInterrupt):
         view.fit(far)
     assert view.transform(near).labels.tolist() == before
-
-
-class KeepFirst(TransformerMixin, BaseEstimator):
-    """A view of one's own, with a parameter that has no default."""
-
-    def __init__(self, edges):
-        self.edges = edges
-
-    def fit(self, X, y=None):
-        return self
-
-    def __sklearn_is_fitted__(self):
-        return True
-
-    def transform(self, X):
-        return gg.as_graphs([(graph.edges[: self.edges], graph.labels) for graph in X])
-
-
-def test_the_name_of_a_view_of_ones_own():
-    graphs, y = gg.load_drugs()
-    model = gg.GraphClassifier("tree++", views=[KeepFirst(9)], cv=3).fit(graphs[:40], y[:40])
-    assert {term["view"] for term in model.terms_} == {"KeepFirst(edges=9)"}
 
 
 def test_features_behind_views_have_names():

@@ -50,7 +50,7 @@ def cluster(
     """
     check_share("--min-similarity", min_similarity)
     from ..searching.groups import pick_diverse, sphere_exclusion
-    from .indexes import labels_of, opened
+    from .indexes import names_of, opened
 
     reading = opt.Reading(target, id, smiles, labels, errors, missing, view)
     rows: list[tuple[Any, ...]]
@@ -59,7 +59,7 @@ def cluster(
     if pick is not None:
         with err().status("picking"):
             chosen = ids[pick_diverse(index, pick)].tolist()
-        names = labels_of(index, chosen)
+        names = names_of(index, chosen)
         rows = [("rank", "id", "name"), *zip(range(1, pick + 1), chosen, names, strict=True)]
         if as_json:
             answer({"picks": chosen, "names": names})
@@ -69,7 +69,7 @@ def cluster(
         with err().status("clustering"):
             clusters = sphere_exclusion(index, min_similarity)
         centers = ids[clusters.centers].tolist()
-        names = labels_of(index, ids.tolist())
+        names = names_of(index, ids.tolist())
         rows = [("id", "name", "cluster", "center")]
         rows += [
             (key, label, int(number) + 1, centers[number])
@@ -99,7 +99,7 @@ def cluster(
 
 def _show(index: GraphIndex, clusters: Clusters, centers: list[Any]) -> None:
     from ..graphs.batch import counted
-    from .indexes import labels_of
+    from .indexes import names_of
 
     alone = int((clusters.sizes == 1).sum())
     out().print(
@@ -109,7 +109,7 @@ def _show(index: GraphIndex, clusters: Clusters, centers: list[Any]) -> None:
     first = centers[:_SHOWN]
     sizes = [f"{size:,}" for size in clusters.sizes[:_SHOWN].tolist()]
     numbers = range(1, len(first) + 1)
-    names = labels_of(index, first)
+    names = names_of(index, first)
     out().print(_table([("cluster", numbers), ("size", sizes), ("center", first), ("", names)]))
 
 

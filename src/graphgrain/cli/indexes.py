@@ -70,7 +70,7 @@ def opened(
     return build(data, reading, None, n_jobs=n_jobs, similarity=similarity)
 
 
-def labels_of(index: GraphIndex, ids: list[Any]) -> list[str]:
+def names_of(index: GraphIndex, ids: list[Any]) -> list[str]:
     """Return names or SMILES of graphs whose ids are numbers."""
     columns = {name.lower(): values.tolist() for name, values in index.columns(ids).items()}
     names = [columns[name] for name in ("name", "smiles") if name in columns]

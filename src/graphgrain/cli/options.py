@@ -171,7 +171,6 @@ _similarity = typer.Option(
     help="Similarity of graphs; by default that of the index or of the kernel."
 )
 Similarity = Annotated[Literal["minmax", "cosine", "dot", "containment"] | None, _similarity]
-PairSimilarity = Annotated[Literal["minmax", "cosine"] | None, _similarity]
 _min_similarity = typer.Option(help="Minimum similarity of two graphs.")
 MinSimilarity = Annotated[float, _min_similarity]
 OptionalMinSimilarity = Annotated[float | None, _min_similarity]

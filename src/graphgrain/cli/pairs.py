@@ -132,13 +132,13 @@ def _rows(index: GraphIndex, blocks: Iterable[Pairs | Cliffs]) -> Iterator[tuple
     """Yield the rows of pairs or cliffs, with ids and names."""
     import numpy as np
 
-    from .indexes import labels_of
+    from .indexes import names_of
 
     keys = index.ids
     for block in blocks:
         numbers, which = np.unique(np.concatenate(block[:2]), return_inverse=True)
         ids = keys[numbers].tolist()
-        names = labels_of(index, ids)
+        names = names_of(index, ids)
         left, right = which[: len(block)].tolist(), which[len(block) :].tolist()
         values = [column.tolist() for column in block[2:5] if isinstance(column, np.ndarray)]
         for a, b, *rest in zip(left, right, *values, strict=True):
@@ -179,7 +179,7 @@ def _cliffs(
     from ..graphs.batch import counted
     from ..graphs.files.molecules import missing_values
     from ..searching.similar_pairs import pairs as find_pairs
-    from .indexes import labels_of
+    from .indexes import names_of
 
     columns = index.columns()
     if target not in columns:
@@ -198,7 +198,7 @@ def _cliffs(
             index, least, y=target, min_difference=min_difference, max_per_graph=most
         )
     ids = index.ids.tolist()
-    names = [name or str(key) for name, key in zip(labels_of(index, ids), ids, strict=True)]
+    names = [name or str(key) for name, key in zip(names_of(index, ids), ids, strict=True)]
     if cliffs.duplicates:
         note(f"Measured several times: {counted(len(cliffs.duplicates), 'graph')}.")
     rows = list(_rows(index, [cliffs]))
@@ -253,7 +253,7 @@ def _between(
     """Find, write and show the graphs of the second collection that are nearly in the first."""
     from ..graphs.batch import counted
     from ..searching.groups import near_duplicates
-    from .indexes import labels_of, opened, reading_of
+    from .indexes import names_of, opened, reading_of
     from .loading import load, row_names
 
     index = opened(first, reading, n_jobs, similarity, alone=False)
@@ -264,7 +264,7 @@ def _between(
     names = row_names(loaded)
     seconds = [names[query] for query in similar.queries.tolist()]
     values = similar.similarities.tolist()
-    rows = list(zip(seconds, firsts, labels_of(index, firsts), values, strict=True))
+    rows = list(zip(seconds, firsts, names_of(index, firsts), values, strict=True))
     equal = sum(value == 1.0 for value in values)
     if output is not None:
         written(counted(_write(output, _BETWEEN, rows), "pair"), output)

@@ -410,14 +410,16 @@ def add_minima(starts, columns, counts, y, K, begin, end):
 
 
 @entry_point
-def minima_by_column(indptr, rows, values, columns, counts, factors):
-    """Sum the minima of each count and the values of its column, weighted by row factors."""
+def overlaps_by_column(indptr, rows, values, columns, counts, factors, minima):
+    """Sum the products or minima of each count and its column, weighted by row factors."""
     sums = np.zeros(len(columns))
     for i in range(len(columns)):
         c = columns[i]
         if c >= 0:
             total = 0.0
             for place in range(indptr[c], indptr[c + 1]):
-                total += min(counts[i], values[place]) * factors[rows[place]]
+                value = values[place]
+                overlap = min(counts[i], value) if minima else counts[i] * value
+                total += overlap * factors[rows[place]]
             sums[i] = total
     return sums

@@ -6,16 +6,14 @@ al. 2006, Bayardo et al. 2007, Xiao et al. 2008).
 1. Features are numbered by the number of graphs that have them, rarest first; each graph is the
    ascending list of its numbers (:func:`number_keys`, :func:`rank_tokens`).
 2. The prefix of a graph consists of its first features, as many as needed so that the remaining
-   ones contribute less than a similar graph must share (:func:`prefix_lengths`). A graph must share
+   ones contribute less than a similar graph must share (:func:`_prefix_length`). A graph must share
    more with a graph that is not smaller, so its prefix is shorter in this case.
 3. Graphs are sorted by their sums of values. Every feature has a list of the graphs with that
    feature in their prefix (:func:`fill_postings`).
 4. A graph is compared with the smaller graphs in the lists of its prefix, except those too small to
    be similar. A comparison stops when the remaining features cannot suffice (:func:`join`).
 
-Graphs that do not fit into memory are joined in parts: each part with itself and with each part of
-smaller graphs. Sizes are sums of values for min-max, and square roots of sums of squares for the
-cosine.
+Sizes are sums of values for min-max, and square roots of sums of squares for the cosine.
 """
 
 from __future__ import annotations
@@ -32,14 +30,12 @@ _SLACK = 1e-9
 
 
 class Records(NamedTuple):
-    """Graphs of a join, or a part of them."""
+    """Graphs of a join."""
 
-    ids: np.ndarray  # int64: numbers of the graphs, ascending
     pointers: np.ndarray  # int64: first feature of each graph
     tokens: np.ndarray  # int32: numbers of features, ascending in each graph
     values: np.ndarray  # float64, parallel to tokens; empty if all values are 1
     measures: np.ndarray  # float64: sum of values, or of squares for the cosine
-    order: np.ndarray  # int64: the graphs by ascending measure
     prefixes: np.ndarray  # int32: prefix length of each graph as a query
     listed: np.ndarray  # int32: prefix length when found by graphs that are not smaller
 
@@ -64,49 +60,49 @@ def number_keys(keys, slots, slot_keys, known, out):
 
 
 @compiled
-def rank_tokens(pointers, tokens, values, ranks, kind, measures, begin, end):
-    """Replace the numbers of features by their ranks, ascending in each graph from begin to end.
+def _prefix_length(values, length, kind, needed):
+    """Return how many of the first features of a graph any similar graph has at least one of.
 
-    Measures are summed in the same order as overlaps, so that equal graphs have similarity exactly
-    1.
+    Similar graphs share at least ``needed`` of the sum of values (of squares for the cosine).
     """
-    for g in range(begin, end):
-        own = tokens[pointers[g] : pointers[g + 1]]
-        for i in range(len(own)):
-            own[i] = ranks[own[i]]
-        if len(values):
-            order = np.argsort(own)
-            weights = values[pointers[g] : pointers[g + 1]]
-            weights[:] = weights[order].copy()
-            own[:] = own[order].copy()
-            total = 0.0
-            for value in weights:
-                total += value * value if kind == COSINE else value
-            measures[g] = total
-        else:
-            own.sort()
-            measures[g] = len(own)
+    rest = 0.0
+    while length > 0:
+        value = values[length - 1] if len(values) else 1.0
+        rest += value * value if kind == COSINE else value
+        if rest >= needed:
+            break
+        length -= 1
+    return length
 
 
 @compiled
-def prefix_lengths(pointers, values, measures, kind, share, out):
-    """Compute prefix lengths: a graph shares a feature of its prefix with any similar graph.
+def rank_tokens(records, ranks, kind, shares, begin, end):
+    """Replace the numbers of features by their ranks, ascending in each graph from begin to end.
 
-    A similar graph shares at least the fraction ``share`` of the graph's sum of values (of squares
-    for the cosine).
+    Measures are summed in the same order as overlaps, so that equal graphs have similarity exactly
+    1. Similar graphs share at least the fractions ``shares`` of the measure, in general and with a
+    graph that is not smaller; prefixes follow from them.
     """
-    for g in range(len(pointers) - 1):
-        length = pointers[g + 1] - pointers[g]
-        needed = share * measures[g] * (1.0 - _SLACK)
-        rest = 0.0
-        kept = length
-        while kept > 0:
-            value = values[pointers[g] + kept - 1] if len(values) else 1.0
-            rest += value * value if kind == COSINE else value
-            if rest >= needed:
-                break
-            kept -= 1
-        out[g] = kept
+    weighted = len(records.values) > 0
+    for g in range(begin, end):
+        row = slice(records.pointers[g], records.pointers[g + 1])
+        tokens, values = records.tokens[row], records.values[row if weighted else slice(0, 0)]
+        for i in range(len(tokens)):
+            tokens[i] = ranks[tokens[i]]
+        total = float(len(tokens))
+        if weighted:
+            order = np.argsort(tokens)
+            values[:] = values[order].copy()
+            tokens[:] = tokens[order].copy()
+            total = 0.0
+            for value in values:
+                total += value * value if kind == COSINE else value
+        else:
+            tokens.sort()
+        records.measures[g] = total
+        needed = total * (1.0 - _SLACK)
+        records.prefixes[g] = _prefix_length(values, len(tokens), kind, shares[0] * needed)
+        records.listed[g] = _prefix_length(values, len(tokens), kind, shares[1] * needed)
 
 
 @compiled
@@ -120,10 +116,10 @@ def count_postings(records, frequencies, starts):
 
 
 @compiled
-def fill_postings(records, frequencies, fill, postings):
+def fill_postings(records, order, frequencies, fill, postings):
     """Write the positions of graphs to the lists of their prefixes, ascending."""
-    for place in range(len(records.order)):
-        g = records.order[place]
+    for place in range(len(order)):
+        g = order[place]
         begin = records.pointers[g]
         for e in range(begin, begin + records.listed[g]):
             token = records.tokens[e]
@@ -133,25 +129,25 @@ def fill_postings(records, frequencies, fill, postings):
 
 
 @compiled
-def _overlap(records, g, others, h, product, needed):
+def _overlap(records, g, h, product, needed):
     """Return the overlap of two graphs, or -1 as soon as it cannot reach ``needed``."""
     i, i_end = records.pointers[g], records.pointers[g + 1]
-    j, j_end = others.pointers[h], others.pointers[h + 1]
-    own, theirs = records.tokens, others.tokens
-    weighted = len(records.values) > 0
+    j, j_end = records.pointers[h], records.pointers[h + 1]
+    tokens, values = records.tokens, records.values
+    weighted = len(values) > 0
     total = 0.0
     while i < i_end and j < j_end:
-        if own[i] == theirs[j]:
+        if tokens[i] == tokens[j]:
             if not weighted:
                 total += 1.0
             elif product:
-                total += records.values[i] * others.values[j]
+                total += values[i] * values[j]
             else:
-                total += min(records.values[i], others.values[j])
+                total += min(values[i], values[j])
             i += 1
             j += 1
         else:
-            if own[i] < theirs[j]:
+            if tokens[i] < tokens[j]:
                 i += 1
             else:
                 j += 1
@@ -162,23 +158,22 @@ def _overlap(records, g, others, h, product, needed):
 
 @compiled
 def join(
-    records, others, same, starts, postings, first, kind, least, begin, end, seen, near, out,
+    records, order, starts, postings, first, kind, least, begin, end, marks, near, out,
     similarities,
 ):  # fmt: skip
     """Find pairs of the graphs at positions ``begin`` to ``end`` with graphs that are not larger.
 
-    If the others are the ``same`` records, each graph is paired with those before it. ``postings``
-    contains positions of the others, and ``first`` the position of the smallest other graph that is
-    not too small, for every position. ``seen`` (int64, -1) and ``near`` are scratch arrays with an
-    entry per other graph. Pairs are written to the rows of ``out``. Returns the next position,
-    which is before ``end`` if ``out`` is full, and the number of pairs.
+    ``order`` has the graphs by ascending measure, ``postings`` their positions in it, and ``first``
+    for every position that of the smallest graph that is not too small. ``marks`` (int64, zeros)
+    and ``near`` are scratch arrays with an entry per graph. Pairs are written to the rows of
+    ``out``. Returns the next position, which is before ``end`` if ``out`` is full, and the number
+    of pairs.
     """
     pairs = 0
     for place in range(begin, end):
-        g = records.order[place]
+        g = order[place]
         measure = records.measures[g]
-        found = 0
-        last = place if same else len(others.order)
+        candidates = 0
         head = records.pointers[g]
         for e in range(head, head + records.prefixes[g]):
             token = records.tokens[e]
@@ -189,32 +184,30 @@ def join(
                     low = middle + 1
                 else:
                     high = middle
-            while low < starts[token + 1] and postings[low] < last:
-                other = postings[low]
-                if seen[other] != place:
-                    seen[other] = place
-                    near[found] = other
-                    found += 1
+            while low < starts[token + 1] and postings[low] < place:
+                smaller = postings[low]
+                if marks[smaller] != place:
+                    marks[smaller] = place
+                    near[candidates] = smaller
+                    candidates += 1
                 low += 1
-        if pairs + found > len(out):
+        if pairs + candidates > len(out):
             # Without space for all candidates they are searched again in the next call.
-            for n in range(found):
-                seen[near[n]] = -1
+            for n in range(candidates):
+                marks[near[n]] = 0
             return place, pairs
-        for n in range(found):
-            h = others.order[near[n]]
-            other = others.measures[h]
+        for n in range(candidates):
+            h = order[near[n]]
             if kind == COSINE:
-                needed = least * np.sqrt(measure * other)
+                needed = least * np.sqrt(measure * records.measures[h])
             else:
-                needed = least / (1.0 + least) * (measure + other)
-            shared = _overlap(records, g, others, h, kind == COSINE, needed * (1.0 - _SLACK))
+                needed = least / (1.0 + least) * (measure + records.measures[h])
+            shared = _overlap(records, g, h, kind == COSINE, needed * (1.0 - _SLACK))
             if shared <= 0.0:
                 continue
-            value = similarity(kind, shared, measure, other)
+            value = similarity(kind, shared, measure, records.measures[h])
             if value >= least:
-                a, b = records.ids[g], others.ids[h]
-                out[pairs, 0], out[pairs, 1] = min(a, b), max(a, b)
+                out[pairs, 0], out[pairs, 1] = min(g, h), max(g, h)
                 similarities[pairs] = value
                 pairs += 1
     return end, pairs

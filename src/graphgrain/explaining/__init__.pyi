@@ -5,9 +5,3 @@ from .explainer import explain as explain
 from .explanation import Explanation as Explanation
 from .explanation import Pattern as Pattern
 from .fragments import Fragment as Fragment
-from .fragments_of_classes import ClassFragment as ClassFragment
-from .fragments_of_classes import ClassFragments as ClassFragments
-from .fragments_of_classes import class_fragments as class_fragments
-from .patterns_of_classes import ClassPattern as ClassPattern
-from .patterns_of_classes import ClassPatterns as ClassPatterns
-from .patterns_of_classes import class_patterns as class_patterns

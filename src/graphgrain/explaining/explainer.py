@@ -77,8 +77,7 @@ def explain(
 
     See Also
     --------
-    class_patterns : Patterns that are typical of each class.
-    class_fragments : Rings and functional groups that are typical of each class.
+    compare_sets : Patterns and fragments that are more frequent in one class.
     compare : Explanation of the similarity of two graphs.
 
     Notes

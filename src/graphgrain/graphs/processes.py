@@ -55,7 +55,7 @@ def map_processes(
 def _mapped(
     function: Callable[[Item], Result], items: Iterator[Item], count: int
 ) -> Iterator[Result]:
-    from joblib.externals.loky.process_executor import BrokenProcessPool
+    from loky.process_executor import BrokenProcessPool
 
     ahead: deque[Item] = deque()  # items without a result so far
     futures: deque[Any] = deque()
@@ -91,8 +91,8 @@ def _mapped(
             future.cancel()
 
 
-#: Executors by process id and number of workers. Loky's own reusable executor cannot be used:
-#: joblib takes its workers from it and fails if it finds one that it has not created.
+#: Executors by process id and number of workers. Loky's own reusable executor would be shared with
+#: other users of loky, whose number of workers may differ.
 _executors: dict[tuple[int, int], Any] = {}
 #: Reading and writing end, by process id, of the pipe that closes when the process ends.
 _lifelines: dict[int, tuple[Any, Any]] = {}
@@ -106,11 +106,11 @@ def end_workers() -> None:
 
 def _executor(count: int) -> Any:
     """Return the executor with ``count`` workers; idle workers exit after a minute."""
-    # Loky, which comes with joblib, does not import the caller's main module again in its
-    # workers, so scripts need no ``if __name__ == "__main__"`` guard.
+    # Loky does not import the caller's main module again in its workers, so scripts need no
+    # ``if __name__ == "__main__"`` guard.
     from multiprocessing import Pipe
 
-    from joblib.externals.loky import ProcessPoolExecutor
+    from loky import ProcessPoolExecutor
 
     process = os.getpid()
     if process not in _lifelines:

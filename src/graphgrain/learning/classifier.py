@@ -59,6 +59,8 @@ class GraphClassifier(ClassifierMixin, GraphEstimator):
         default, or of a list, the value with the smallest leave-one-out error.
     max_graphs : int, default=100_000
         Largest number of training graphs; of more, a sample is used.
+    standardize : {None, "largest", "cleanup", "parent"}, default=None
+        How molecules are standardised before they are read, as in :func:`from_rdkit`.
     class_weight : None, "balanced" or dict, default=None
         Weights of the classes; "balanced" gives all classes the same total weight. Probabilities
         are then those of classes with these weights.

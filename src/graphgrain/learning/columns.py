@@ -23,6 +23,7 @@ import numpy as np
 
 from ..core.gram import GramSum
 from ..errors import GraphgrainWarning, InvalidParameterError, needed
+from ..graphs.convert.rdkit import standardized
 from ..graphs.processes import progress_bar
 from .inputs import category_name, is_float
 
@@ -43,7 +44,9 @@ _PATIENCE = 2.0
 # -------------------------------------------------------------------- descriptors
 
 
-def molecule_descriptors(molecules: Any, verbose: int = 0) -> dict[str, np.ndarray]:
+def molecule_descriptors(
+    molecules: Any, verbose: int = 0, standardize: str | None = None
+) -> dict[str, np.ndarray]:
     """Compute RDKit's 2-D descriptors, one column each; results are cached per molecule.
 
     Parameters
@@ -51,6 +54,8 @@ def molecule_descriptors(molecules: Any, verbose: int = 0) -> dict[str, np.ndarr
     molecules : sequence of SMILES strings or RDKit molecules
     verbose : int
         1 shows a progress bar on standard error after two seconds.
+    standardize : str, optional
+        As in :func:`graphgrain.from_rdkit`.
     """
     with needed("Descriptors are computed by RDKit", "'graphgrain[chem]'"):
         from rdkit.Chem import Descriptors, Mol, MolToSmiles
@@ -66,7 +71,7 @@ def molecule_descriptors(molecules: Any, verbose: int = 0) -> dict[str, np.ndarr
     rows = []
     with progress_bar(bool(verbose), len(texts), "molecules", "descriptors", _PATIENCE) as bar:
         for text in texts:
-            rows.append(_descriptors(text))
+            rows.append(_descriptors(text, standardize))
             bar.update(1)
     names = [name for name, _ in Descriptors.descList]
     table = np.array(rows, dtype=np.float64).reshape(len(rows), len(names))
@@ -74,7 +79,7 @@ def molecule_descriptors(molecules: Any, verbose: int = 0) -> dict[str, np.ndarr
 
 
 @lru_cache(maxsize=200_000)
-def _descriptors(smiles: str) -> tuple[float, ...]:
+def _descriptors(smiles: str, standardize: str | None) -> tuple[float, ...]:
     from rdkit.Chem import Descriptors, MolFromSmiles
     from rdkit.rdBase import BlockLogs
 
@@ -82,6 +87,8 @@ def _descriptors(smiles: str) -> tuple[float, ...]:
         molecule = MolFromSmiles(smiles)
         if molecule is None:
             raise InvalidParameterError(f"RDKit cannot read the SMILES {smiles!r}.")
+        if standardize is not None:
+            molecule, _ = standardized(molecule, standardize)
         found = []
         for _, function in Descriptors.descList:
             try:

@@ -31,6 +31,7 @@ from ..core.threads import blas_threads
 from ..errors import GraphgrainWarning, InvalidGraphError, InvalidParameterError
 from ..graphs.batch import GraphBatch
 from ..graphs.convert.dispatch import as_graphs
+from ..graphs.convert.rdkit import STANDARDIZE
 from ..parameters import (
     JOBS,
     SEED,
@@ -51,14 +52,12 @@ from .inputs import check_groups, check_weights, split_table
 from .machine import Machine, fitted_term
 from .sigma import MOST_GRAPHS as MOST_JUDGED
 from .sigma import Compared, Sigma, copies, learn_sigma, nearest_others
-from .solver import GRID, LANDMARKS, MOST_DENSE, Posterior, best_alpha, solve_large
+from .solver import GRID, LANDMARKS, MOST_DENSE, MOST_LEFT_OUT, Posterior, best_alpha, solve_large
 from .sums import PatternSums, columns_part, decision_sums, sigma_sums
 from .terms import KernelRule, as_list, term_table, terms_of
 
 #: Up to this number of training graphs, BLAS uses one thread.
 FEW_GRAPHS = 4000
-#: Number of graphs from which alpha is chosen.
-MOST_LEFT_OUT = 2000
 #: Share of training graphs that are considered outside of the domain.
 OUTSIDE = 0.05
 #: Similarity from which a graph is one of the training graphs.
@@ -158,6 +157,7 @@ class GraphEstimator(Declared, BaseEstimator):
     descriptors: str | None = parameter(OneOf((None, "rdkit")), default=None)
     alpha: Any = parameter(ALPHA, default=None)
     max_graphs: int = parameter(Whole(2), default=100_000)
+    standardize: str | None = parameter(OneOf((None, *STANDARDIZE)), default=None)
     random_state: int | None = parameter(SEED, default=0)
     n_jobs: int | None = parameter(JOBS, default=None)
     verbose: int = parameter(VERBOSITY, default=0)
@@ -252,18 +252,28 @@ class GraphEstimator(Declared, BaseEstimator):
 
     def _with_descriptors(self, items: Any) -> tuple[GraphBatch, dict[str, np.ndarray]]:
         """Return the graphs, and the descriptors if they are wanted."""
-        if self.descriptors is None:
-            return as_graphs(items), {}
-        if isinstance(items, GraphBatch):
+        if isinstance(items, GraphBatch) and self.standardize is not None:
             raise InvalidParameterError(
-                "descriptors='rdkit' needs molecules, as SMILES strings or RDKit molecules; "
-                "got a GraphBatch, which no longer has them. Give these instead, or leave "
-                "descriptors out."
+                f"standardize={self.standardize!r} needs molecules, as SMILES strings or RDKit "
+                "molecules; got a GraphBatch. Standardise them where they are read, and leave "
+                "standardize out."
             )
+        how: Any = {} if self.standardize is None else {"standardize": self.standardize}
+        if self.descriptors is None:
+            return as_graphs(items, **how), {}
+        if isinstance(items, GraphBatch):
+            if "smiles" not in items.columns:
+                raise InvalidParameterError(
+                    "descriptors='rdkit' needs molecules, as SMILES strings or RDKit molecules; "
+                    "got a GraphBatch without a column of SMILES. Give these instead, or leave "
+                    "descriptors out."
+                )
+            texts = items.columns["smiles"].tolist()
+            return items, molecule_descriptors(texts, self.verbose)
         # a single string is left to as_graphs, which rejects it: its letters are molecules, too
         if isinstance(items, Iterable) and not isinstance(items, str):
             items = list(items)
-        return as_graphs(items), molecule_descriptors(items, self.verbose)
+        return as_graphs(items, **how), molecule_descriptors(items, self.verbose, **how)
 
     def _read_to_fit(self, X: Any) -> CountedGraphs:
         check_parameters(self)
@@ -447,13 +457,7 @@ class GraphEstimator(Declared, BaseEstimator):
             own = K if len(rows) == graphs else K[np.ix_(rows, rows)]
             targets = data.targets[np.ix_(rows, members)]
             weights, numbers = data.weights[rows], groups[rows]
-            if len(rows) <= MOST_LEFT_OUT:
-                alpha, model = self._alpha_for(own, targets, weights, numbers)
-            else:
-                some = stratified_sample(data.strata[rows], MOST_LEFT_OUT, rng)
-                arguments = (own[np.ix_(some, some)], targets[some], weights[some], numbers[some])
-                alpha, _ = self._alpha_for(*arguments)
-                model = Posterior(own, alpha, weights)
+            alpha, model = self._alpha_for(own, targets, weights, numbers)
             coefficients, machine.intercept[members] = model.fit(targets)
             machine.coefficients[np.ix_(members, rows)] = coefficients
             self._alphas[members] = alpha

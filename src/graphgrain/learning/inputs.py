@@ -199,16 +199,6 @@ def class_factors(codes: np.ndarray, classes: np.ndarray, class_weight: Any) -> 
     return factors[codes]
 
 
-def check_known_classes(y: np.ndarray, classes: list[Any]) -> None:
-    """Raise an error unless all entries are classes of a model."""
-    for value in y.tolist():
-        if value not in classes:
-            raise InvalidParameterError(
-                f"y must hold classes of the model ({', '.join(map(repr, classes))}); got "
-                f"{value!r}."
-            )
-
-
 def check_two_classes(classes: np.ndarray, graphs: int) -> None:
     """Raise an error unless there are at least two classes."""
     if len(classes) < 2:
@@ -257,15 +247,6 @@ def check_values(y: Any, graphs: int, gaps: bool = False) -> np.ndarray:
                 "none. Leave it out."
             )
     return values
-
-
-def check_folds(folds: int, graphs: int) -> None:
-    """Raise an error if there are fewer graphs than folds."""
-    if graphs < folds:
-        raise InvalidParameterError(
-            f"There must be at least as many graphs as folds; got {graphs} graphs for {folds} "
-            "folds. Use fewer folds, or more graphs."
-        )
 
 
 def check_weights(sample_weight: Any, graphs: int) -> np.ndarray:

@@ -23,7 +23,8 @@ class GraphRegressor(RegressorMixin, GraphEstimator):
 
     Parameters
     ----------
-    kernels, graphs, weights, views, descriptors, alpha, max_graphs, random_state, n_jobs, verbose
+    kernels, graphs, weights, views, descriptors, alpha, max_graphs, standardize, random_state,
+    n_jobs, verbose
         As in :class:`GraphClassifier`.
 
     Attributes

@@ -108,7 +108,7 @@ class Sigma:
     def posterior(self) -> Posterior:
         """The Gaussian process on the landmarks."""
         model = Posterior.__new__(Posterior)
-        model.factor, model.ones, model.total = (self.factor, True), self.ones, self.total
+        model.factor, model.ones, model.total = self.factor, self.ones, self.total
         return model
 
     def log_sigma(self, K: np.ndarray, variance: np.ndarray, similarity: np.ndarray) -> np.ndarray:
@@ -220,28 +220,38 @@ def learn_sigma(
     held_out, scores = np.full((2, graphs, outputs), np.nan)
     for output in range(outputs):
         known = np.flatnonzero(np.isfinite(errors[:, output]))
-        found = errors[known, output]
-        size = max(float(np.sqrt(np.mean(found**2))), 1e-150)
-        targets = np.log(np.sqrt(found**2 + (LEAST_ERROR * size) ** 2))[:, np.newaxis]
-        own, intercept = np.zeros((1, len(known))), targets.mean(axis=0)
-        logs = np.full(len(known), intercept[0])
-        if len(np.unique(groups[known])) > 2:
-            both = K[np.ix_(known, known)] + standard[known] @ standard[known].T
-            _, model = best_alpha(both, targets, np.ones(len(known)), groups[known], ALPHAS)
-            own, intercept = model.fit(targets)
-            logs = (targets - model.held_out_errors(own, groups[known])[0])[:, 0]
-        shift = 0.5 * float(np.log(np.mean((found / np.exp(logs)) ** 2) + 1e-300))
-        coefficients[output, rows[known]] = own[0]
-        slopes[output] = (own @ standard[known])[0] / spread
-        bias[output] = intercept[0] + shift - slopes[output] @ centre
-        held_out[rows[known], output] = np.exp(logs + shift)
-        scores[rows[known], output] = found / np.exp(logs + shift)
+        some = errors[known, output]
+        both = K[np.ix_(known, known)] + standard[known] @ standard[known].T
+        solved, intercept, logs = _fit_logs(both, some, groups[known])
+        coefficients[output, rows[known]] = solved
+        slopes[output] = (solved @ standard[known]) / spread
+        bias[output] = intercept - slopes[output] @ centre
+        held_out[rows[known], output] = np.exp(logs)
+        scores[rows[known], output] = some / np.exp(logs)
     every = np.zeros((2, graphs))
     every[0, rows], every[1, rows] = nearest, similarity
     return Sigma(
-        rows[chosen], process.factor[0], process.ones, process.total, coefficients, bias, slopes,
+        rows[chosen], process.factor, process.ones, process.total, coefficients, bias, slopes,
         held_out, scores, every[0].astype(np.int64), every[1],
     )  # fmt: skip
+
+
+def _fit_logs(
+    K: np.ndarray, errors: np.ndarray, groups: np.ndarray
+) -> tuple[np.ndarray, float, np.ndarray]:
+    """Return coefficients, intercept and held-out values of the logarithms of errors."""
+    size = max(float(np.sqrt(np.mean(errors**2))), 1e-150)
+    targets = np.log(np.sqrt(errors**2 + (LEAST_ERROR * size) ** 2))[:, np.newaxis]
+    solved, intercept = np.zeros((1, len(errors))), targets.mean(axis=0)
+    logs = np.full(len(errors), intercept[0])
+    if len(np.unique(groups)) > 2:
+        weights = np.ones(len(errors))
+        _, model = best_alpha(K, targets, weights, groups, ALPHAS, 10.0, MOST_LANDMARKS)
+        solved, intercept = model.fit(targets)
+        logs = (targets - model.held_out_errors(solved, groups)[0])[:, 0]
+    # so that the mean square of the errors in units of sigma is 1
+    shift = 0.5 * float(np.log(np.mean((errors / np.exp(logs)) ** 2) + 1e-300))
+    return solved[0], float(intercept[0]) + shift, logs + shift
 
 
 def _spread(graphs: int) -> np.ndarray:

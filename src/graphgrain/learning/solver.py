@@ -22,6 +22,8 @@ from ..errors import GraphgrainWarning
 
 #: Up to this number of graphs, matrices are factored in double precision.
 MOST_DENSE = 15_000
+#: Number of graphs from which alpha is chosen.
+MOST_LEFT_OUT = 1500
 #: Values of alpha that are compared: quarters of decades.
 GRID = 10.0 ** np.arange(-6, 1.75, 0.25)
 #: Conjugate gradients: maximum number of steps, and relative tolerance of the residual.
@@ -43,7 +45,7 @@ class Posterior:
     """
 
     def __init__(self, K: np.ndarray, alpha: float, weights: np.ndarray) -> None:
-        from scipy.linalg import LinAlgError, cho_factor
+        from scipy.linalg import LinAlgError, cholesky
 
         self.noise = alpha / weights
         jitter = 0.0
@@ -51,7 +53,7 @@ class Posterior:
             matrix = K.astype(np.float64).T  # column by column, as LAPACK wants it
             matrix[np.diag_indices_from(matrix)] += self.noise + jitter
             try:
-                self.factor = cho_factor(matrix, lower=True, overwrite_a=True, check_finite=False)
+                self.factor = cholesky(matrix, lower=True, overwrite_a=True, check_finite=False)
                 break
             except LinAlgError:
                 trace = float(np.trace(K)) / max(len(K), 1)
@@ -63,7 +65,7 @@ class Posterior:
         """Return A^-1 times the columns of ``right``."""
         from scipy.linalg import cho_solve
 
-        return cho_solve(self.factor, right, check_finite=False)
+        return cho_solve((self.factor, True), right, check_finite=False)
 
     def fit(self, targets: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return coefficients (outputs, graphs) and intercepts for targets (graphs, outputs)."""
@@ -80,13 +82,12 @@ class Posterior:
         """
         from scipy.linalg import lapack
 
-        inverse, _ = lapack.dpotri(self.factor[0], lower=True)
-        B = np.diagonal(inverse) - self.ones**2 / self.total
+        root, _ = lapack.dtrtri(self.factor, lower=True)  # A^-1 is its transpose times itself
+        B = np.einsum("ij,ij->j", root, root) - self.ones**2 / self.total
         errors = coefficients.T / B[:, np.newaxis]
         variances = 1 / B - self.noise
         for members in several(groups):
-            block = np.tril(inverse[np.ix_(members, members)])
-            block += np.tril(block, -1).T
+            block = root[:, members].T @ root[:, members]
             block -= np.outer(self.ones[members], self.ones[members] / self.total)
             errors[members] = np.linalg.solve(block, coefficients[:, members].T)
             variances[members] = np.diagonal(np.linalg.inv(block)) - self.noise[members]
@@ -132,11 +133,18 @@ def best_alpha(
     groups: np.ndarray,
     grid: Sequence[float] | np.ndarray = GRID,
     start: float | None = None,
+    most: int = MOST_LEFT_OUT,
 ) -> tuple[float, Posterior]:
     """Return the alpha with the smallest held-out squared error, and the model with it.
 
     With a ``start`` the grid is descended from the value next to it; otherwise all are compared.
+    Of more than ``most`` graphs, a part is compared.
     """
+    if len(K) > most:
+        part = np.linspace(0, len(K) - 1, most).astype(np.int64)
+        few = K[np.ix_(part, part)], targets[part], weights[part], groups[part]
+        alpha, _ = best_alpha(*few, grid, start)
+        return alpha, Posterior(K, alpha, weights)
     grid = np.sort(np.asarray(grid, dtype=np.float64))
     near = len(grid) - 1 if start is None else int(np.abs(np.log(grid / start)).argmin())
     spread = np.maximum(targets.var(axis=0), 1e-300)

@@ -6,9 +6,6 @@ from .groups import NearDuplicates as NearDuplicates
 from .groups import near_duplicates as near_duplicates
 from .groups import pick_diverse as pick_diverse
 from .groups import sphere_exclusion as sphere_exclusion
-from .matched_pairs import Change as Change
-from .matched_pairs import Surroundings as Surroundings
-from .matched_pairs import changes as changes
 from .similar_pairs import Pairs as Pairs
 from .similar_pairs import iter_pairs as iter_pairs
 from .similar_pairs import pairs as pairs

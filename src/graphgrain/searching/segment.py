@@ -277,7 +277,8 @@ def _bytes_of(array: np.ndarray) -> np.ndarray:
 
 
 def _column(name: str, values: Sequence[Any] | np.ndarray) -> Column:
-    plain = [plain_value(value) for value in values]
+    items = values.tolist() if isinstance(values, np.ndarray) else values
+    plain = [plain_value(value) for value in items]
     pages, starts = [], [0]
     for begin in range(0, len(plain), _PAGE):
         try:
@@ -303,6 +304,8 @@ def _column(name: str, values: Sequence[Any] | np.ndarray) -> Column:
 
 def plain_value(value: Any) -> Any:
     """Convert a NumPy scalar to a Python value, and pandas' NA to None."""
+    if type(value) in (int, float, str, bool):
+        return value
     if isinstance(value, np.generic):
         return value.item()
     return None if is_missing(value) and not isinstance(value, float) else value

@@ -1,8 +1,9 @@
 """Find all pairs of similar graphs of an index or in memory, exactly.
 
-The features of all graphs are counted once and stored as 32-bit numbers; the similarity join in
-``core/similarity_join.py`` then finds the pairs block by block. Large data are split into parts of
-graphs of similar size in temporary files, of which two are in memory at a time.
+1. The features of all graphs are counted once and written to a temporary file as 32-bit numbers
+   (:func:`_number_features`). The file is mapped, so the system decides how much is in memory.
+2. Numbers become ranks, the rarest feature first (:func:`_rank_features`).
+3. The similarity join in ``core/similarity_join.py`` finds the pairs block by block.
 """
 
 from __future__ import annotations
@@ -10,10 +11,9 @@ from __future__ import annotations
 import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import ExitStack
 from functools import partial
 from itertools import chain, pairwise
-from typing import Any, NamedTuple, overload
+from typing import IO, Any, NamedTuple, overload
 
 import numpy as np
 
@@ -24,7 +24,6 @@ from ..core.similarity_join import (
     fill_postings,
     join,
     number_keys,
-    prefix_lengths,
     rank_tokens,
 )
 from ..core.threads import call, run
@@ -40,9 +39,6 @@ from .segment import CHUNK, KINDS, keyed_features, values_differ
 
 #: Number of graphs whose pairs are found together.
 BLOCK = 8192
-#: Size in bytes of a part; two parts are in memory at a time.
-PART = 1 << 26
-File = tempfile.SpooledTemporaryFile[bytes]
 #: Size of the pair buffer of each thread, in addition to one pair per graph.
 _BUFFER = 1 << 16
 
@@ -153,7 +149,6 @@ def pairs(
     --------
     GraphIndex.pairs : Yield the pairs of an index in blocks.
     near_duplicates : Find pairs of two collections.
-    changes : Find replacements in pairs that differ in one place, and how they change y.
     sphere_exclusion : Cluster similar graphs.
     compare : Compare the patterns of two graphs.
 
@@ -272,203 +267,48 @@ def _joined_blocks(
     n_jobs: int | None,
     progress: Callable[[int], object],
 ) -> Iterator[Pairs]:
-    with ExitStack() as files:
-        counted = _Counted(files, weighted)
-        frequencies = counted.number(features, progress)
-        ascending = np.argsort(frequencies, kind="stable")
-        ranks = np.empty(len(frequencies), dtype=np.int32)
-        ranks[ascending] = np.arange(len(ranks), dtype=np.int32)
-        frequencies = frequencies[ascending]
-        del ascending
-        counted.rank(ranks, kind, least, n_jobs)
-        del ranks
-        parts = _Parts(counted, files)
-        for part, sizes in enumerate(parts.sizes):
-            first = [
-                _first_places(sizes, smaller, kind, least, weighted)
-                for smaller in parts.sizes[: part + 1]
-            ]
-            partners = [  # parts with graphs that are large enough
-                partner
-                for partner, places in enumerate(first)
-                if len(sizes) and places[0] < len(parts.sizes[partner])
-            ]
-            records = parts.records(part) if partners else None
-            for turn, partner in enumerate(partners):
-                assert records is not None
-                smaller = records if partner == part else parts.records(partner)
-                join_block = _joiner(
-                    records, smaller, frequencies, first[partner], kind, least, n_jobs
-                )
-                for begin in range(0, len(sizes), BLOCK):
-                    end = min(begin + BLOCK, len(sizes))
-                    block = join_block(begin, end)
-                    size = end - begin
-                    progress(size * (turn + 1) // len(partners) - size * turn // len(partners))
-                    yield block
-
-
-def _joiner(
-    records: Records,
-    others: Records,
-    frequencies: np.ndarray,
-    first: np.ndarray,
-    kind: int,
-    least: float,
-    n_jobs: int | None,
-) -> Callable[[int, int], Pairs]:
-    """Return a function that finds the pairs of a range of graphs with the other graphs."""
-    starts = np.zeros(len(frequencies) + 1, dtype=np.int64)
-    call(count_postings, others, frequencies, starts)
-    np.cumsum(starts, out=starts)
-    postings = np.empty(starts[-1], dtype=np.int32)
-    call(fill_postings, others, frequencies, starts[:-1].copy(), postings)
-    count = len(others.ids)
-
-    def work(begin: int, end: int) -> list[tuple[np.ndarray, np.ndarray]]:
-        seen, near = np.full(count, -1, dtype=np.int64), np.empty(count, dtype=np.int32)
-        size = count + _BUFFER
-        out, similarities = np.empty((size, 2), dtype=np.int64), np.empty(size)
-        found = []
-        place = begin
-        while place < end:
-            place, number = join(
-                records, others, records is others, starts, postings, first, kind, least, place,
-                end, seen, near, out, similarities,
-            )  # fmt: skip
-            found.append((out[:number].copy(), similarities[:number].copy()))
-        return found
-
-    def block(begin: int, end: int) -> Pairs:
-        bounds = np.linspace(begin, end, 9).astype(int).tolist()
-        parts = chain.from_iterable(run(work, list(pairwise(bounds)), n_jobs))
-        graphs, values = map(np.concatenate, zip(*parts, strict=True))
-        rows = np.lexsort((graphs[:, 1], graphs[:, 0]))
-        return Pairs(graphs[rows, 0], graphs[rows, 1], values[rows])
-
-    return block
-
-
-def _file(memory: int) -> File:
-    """Return a temporary file that stays in memory up to the given size."""
-    return tempfile.SpooledTemporaryFile(max_size=memory, prefix="graphgrain-")
-
-
-class _Counted:
-    """The features of all graphs in temporary files."""
-
-    def __init__(self, files: ExitStack, weighted: bool) -> None:
-        self.tokens, self.values = (files.enter_context(_file(PART)) for _ in range(2))
-        self.weighted = weighted
-        self.lengths = np.empty(0, dtype=np.int64)
-        self.measures = np.empty(0)
-        self.prefixes = self.listed = np.empty(0, dtype=np.int32)
-
-    def number(self, features: Iterator[Counts], progress: Callable[[int], object]) -> np.ndarray:
-        """Number and write the features; return the number of graphs that have each of them."""
-        slots = np.full(1 << 16, -1, dtype=np.int32)
-        slot_keys = np.zeros(len(slots), dtype=np.uint64)
-        frequencies = np.zeros(1 << 16, dtype=np.int32)
-        known = 0
-        lengths = [self.lengths]
-        for part in features:
-            while 4 * (known + len(part.hashes)) > 3 * len(slots):
-                slots, slot_keys = _larger(slots, slot_keys)
-            out = np.empty(len(part.hashes), dtype=np.int32)
-            known = call(number_keys, part.hashes, slots, slot_keys, known, out)
-            if known > len(frequencies):
-                frequencies = np.pad(frequencies, (0, max(known, len(frequencies))))
-            np.add.at(frequencies, out, 1)
-            self.tokens.write(out.data)
-            if self.weighted:
-                self.values.write(part.counts.data)
-            lengths.append(part.lengths)
-            progress(len(lengths[-1]))
-        self.lengths = np.concatenate(lengths)
-        return frequencies[:known]
-
-    def chunks(self) -> Iterator[tuple[slice, np.ndarray, np.ndarray, np.ndarray]]:
-        """Yield chunks of graphs: their slice, pointers, numbers of features, and values."""
-        self.tokens.seek(0)
-        self.values.seek(0)
-        for begin in range(0, len(self.lengths), CHUNK):
-            graphs = slice(begin, begin + CHUNK)
-            pointers = running_sum(self.lengths[graphs])
-            tokens = _read(self.tokens, np.int32, pointers[-1])
-            values = _read(self.values, np.float64, pointers[-1] if self.weighted else 0)
-            yield graphs, pointers, tokens, values
-
-    def rank(self, ranks: np.ndarray, kind: int, least: float, n_jobs: int | None) -> None:
-        """Replace features by their sorted ranks, and compute the prefix lengths of graphs."""
-        count = len(self.lengths)
-        self.measures = np.empty(count)
-        self.prefixes, self.listed = np.empty(count, np.int32), np.empty(count, np.int32)
-        # Min-max: the overlap o of graphs with sums a <= b must satisfy o >= least (a + b - o), so
-        # o >= least b and o >= 2 least / (1 + least) a. Cosine: Cauchy-Schwarz.
-        shares = (least, 2 * least / (1 + least)) if kind == MINMAX else (least**2, least**2)
-        for graphs, pointers, tokens, values in self.chunks():
-            measures = self.measures[graphs]
-            bounds = np.linspace(0, len(measures), 9).astype(int).tolist()
-            work = partial(rank_tokens, pointers, tokens, values, ranks, kind, measures)
-            run(work, list(pairwise(bounds)), n_jobs)
-            for share, lengths in zip(shares, (self.prefixes, self.listed), strict=True):
-                call(prefix_lengths, pointers, values, measures, kind, share, lengths[graphs])
-            for file, array in ((self.tokens, tokens), (self.values, values)):
-                file.seek(-array.nbytes, 1)
-                file.write(array.data)
-
-
-class _Parts:
-    """Counted features in parts of graphs of similar size, smallest first."""
-
-    def __init__(self, counted: _Counted, files: ExitStack) -> None:
-        self._counted = counted
-        order = np.argsort(counted.measures, kind="stable")
-        bytes_each = 12 if counted.weighted else 4
-        before = np.cumsum(bytes_each * counted.lengths[order]) // PART
-        cuts = np.flatnonzero(np.diff(before)) + 1
-        self.sizes = np.split(counted.measures[order], cuts)  # ascending
-        self._ids = [np.sort(ids) for ids in np.split(order, cuts)]
-        self._files = []
-        if len(self._ids) > 1:
-            part = np.empty(len(order), dtype=np.int32)
-            for number, ids in enumerate(self._ids):
-                part[ids] = number
-                self._files.append([files.enter_context(_file(1)) for _ in ("tokens", "values")])
-            for graphs, pointers, tokens, values in counted.chunks():
-                of_token = np.repeat(part[graphs], np.diff(pointers))
-                for number in np.unique(part[graphs]).tolist():
-                    chosen = of_token == number
-                    self._files[number][0].write(tokens[chosen].data)
-                    if counted.weighted:
-                        self._files[number][1].write(values[chosen].data)
-
-    def records(self, part: int) -> Records:
-        """Read a part from its files."""
-        counted, ids = self._counted, self._ids[part]
-        pointers = running_sum(counted.lengths[ids])
-        tokens, values = self._files[part] if self._files else (counted.tokens, counted.values)
-        tokens.seek(0)
-        values.seek(0)
-        measures = counted.measures[ids]
-        return Records(
-            ids,
-            pointers,
-            _read(tokens, np.int32, pointers[-1]),
-            _read(values, np.float64, pointers[-1] if counted.weighted else 0),
-            measures,
-            np.argsort(measures, kind="stable"),
-            counted.prefixes[ids],
-            counted.listed[ids],
+    with tempfile.TemporaryFile() as tokens, tempfile.TemporaryFile() as values:
+        lengths, frequencies = _number_features(
+            features, tokens, values if weighted else None, progress
         )
+        pointers, count = running_sum(lengths), len(lengths)
+        arrays = _mapped(tokens, np.int32), _mapped(values, np.float64)
+        records = Records(pointers, *arrays, np.empty(count), *np.empty((2, count), dtype=np.int32))
+        frequencies = _rank_features(records, frequencies, kind, least, n_jobs)
+        join_block = _joiner(records, frequencies, kind, least, n_jobs)
+        for begin in range(0, count, BLOCK):
+            end = min(begin + BLOCK, count)
+            block = join_block(begin, end)
+            progress(end - begin)
+            yield block
 
 
-def _read(file: File, dtype: Any, count: int) -> np.ndarray:
-    """Read a writable array from the current position of a file."""
-    found = np.empty(count, dtype=dtype)
-    if count:
-        file.readinto(found.data.cast("B"))
-    return found
+def _number_features(
+    features: Iterator[Counts],
+    tokens: IO[bytes],
+    values: IO[bytes] | None,
+    progress: Callable[[int], object],
+) -> tuple[np.ndarray, np.ndarray]:
+    """Write features as numbers; return those of each graph and the graphs of each feature."""
+    slots = np.full(1 << 16, -1, dtype=np.int32)
+    slot_keys = np.zeros(len(slots), dtype=np.uint64)
+    frequencies = np.zeros(1 << 16, dtype=np.int32)
+    distinct = 0
+    lengths = [np.empty(0, dtype=np.int64)]
+    for part in features:
+        while 4 * (distinct + len(part.hashes)) > 3 * len(slots):
+            slots, slot_keys = _larger(slots, slot_keys)
+        numbers = np.empty(len(part.hashes), dtype=np.int32)
+        distinct = call(number_keys, part.hashes, slots, slot_keys, distinct, numbers)
+        if distinct > len(frequencies):
+            frequencies = np.pad(frequencies, (0, max(distinct, len(frequencies))))
+        np.add.at(frequencies, numbers, 1)
+        tokens.write(numbers.data)
+        if values is not None:
+            values.write(part.counts.data)
+        lengths.append(part.lengths)
+        progress(len(part.lengths))
+    return np.concatenate(lengths), frequencies[:distinct]
 
 
 def _larger(slots: np.ndarray, slot_keys: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -481,12 +321,77 @@ def _larger(slots: np.ndarray, slot_keys: np.ndarray) -> tuple[np.ndarray, np.nd
     return grown, grown_keys
 
 
-def _first_places(
-    sizes: np.ndarray, others: np.ndarray, kind: int, least: float, weighted: bool
+def _mapped(file: IO[bytes], dtype: Any) -> np.ndarray:
+    """Return the content of a file as a writable array that is not read before it is used."""
+    file.flush()
+    if not file.tell():  # an empty file cannot be mapped
+        return np.empty(0, dtype=dtype)
+    return np.asarray(np.memmap(file, dtype=dtype, mode="r+"))
+
+
+def _rank_features(
+    records: Records, frequencies: np.ndarray, kind: int, least: float, n_jobs: int | None
 ) -> np.ndarray:
-    """Return for each size the first of the (ascending) other sizes that is large enough."""
+    """Replace features by their sorted ranks, the rarest first; return the frequency of each.
+
+    Measures and prefix lengths of the graphs are filled in.
+    """
+    ascending = np.argsort(frequencies, kind="stable")
+    ranks = np.empty(len(frequencies), dtype=np.int32)
+    ranks[ascending] = np.arange(len(ranks), dtype=np.int32)
+    # Min-max: the overlap o of graphs with sums a <= b must satisfy o >= least (a + b - o), so
+    # o >= least b and o >= 2 least / (1 + least) a. Cosine: Cauchy-Schwarz.
+    shares = (least, 2 * least / (1 + least)) if kind == MINMAX else (least**2, least**2)
+    work = partial(rank_tokens, records, ranks, kind, shares)
+    count = len(records.measures)
+    run(work, list(pairwise([*range(0, count, CHUNK), count])), n_jobs)
+    return frequencies[ascending]
+
+
+def _joiner(
+    records: Records, frequencies: np.ndarray, kind: int, least: float, n_jobs: int | None
+) -> Callable[[int, int], Pairs]:
+    """Return a function that finds the pairs of a range of graphs with those that are not larger.
+
+    Graphs are in ascending order of their measures.
+    """
+    order = np.argsort(records.measures, kind="stable")
+    first = _first_places(records.measures[order], kind, least, len(records.values) > 0)
+    starts = np.zeros(len(frequencies) + 1, dtype=np.int64)
+    call(count_postings, records, frequencies, starts)
+    np.cumsum(starts, out=starts)
+    postings = np.empty(starts[-1], dtype=np.int32)
+    call(fill_postings, records, order, frequencies, starts[:-1].copy(), postings)
+    count = len(order)
+
+    def work(begin: int, end: int) -> list[tuple[np.ndarray, np.ndarray]]:
+        marks, near = np.zeros(count, dtype=np.int64), np.empty(count, dtype=np.int32)
+        size = count + _BUFFER
+        out, similarities = np.empty((size, 2), dtype=np.int64), np.empty(size)
+        parts = []
+        place = begin
+        while place < end:
+            place, number = join(
+                records, order, starts, postings, first, kind, least, place, end, marks, near,
+                out, similarities,
+            )  # fmt: skip
+            parts.append((out[:number].copy(), similarities[:number].copy()))
+        return parts
+
+    def block(begin: int, end: int) -> Pairs:
+        bounds = np.linspace(begin, end, 9).astype(int).tolist()
+        parts = chain.from_iterable(run(work, list(pairwise(bounds)), n_jobs))
+        graphs, values = map(np.concatenate, zip(*parts, strict=True))
+        rows = np.lexsort((graphs[:, 1], graphs[:, 0]))
+        return Pairs(graphs[rows, 0], graphs[rows, 1], values[rows])
+
+    return block
+
+
+def _first_places(sizes: np.ndarray, kind: int, least: float, weighted: bool) -> np.ndarray:
+    """Return for each of the ascending sizes the first that is large enough."""
     if kind != MINMAX and weighted:
         return np.zeros(len(sizes), dtype=np.int64)
     # The cosine of sets is at most the square root of the ratio of their sizes.
     share = least if kind == MINMAX else least * least
-    return np.searchsorted(others, share * sizes * (1.0 - 1e-9))
+    return np.searchsorted(sizes, share * sizes * (1.0 - 1e-9))

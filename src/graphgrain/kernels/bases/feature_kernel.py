@@ -219,6 +219,7 @@ class FeatureKernel(GraphKernel):
 
     def _fit_features(self, batch: GraphBatch, counted: Features) -> None:
         self.graphs_ = batch
+        self._forget_names()
         self.columns_: FeatureColumns = counted.mapped(self.counts).columns(self.n_jobs)
 
     def _check_counted(self) -> None:
@@ -271,6 +272,7 @@ class FeatureKernel(GraphKernel):
                 f"{level}. Use gram_levels, or fit with other parameters."
             )
         kernel = copy(self)
+        kernel._forget_names()
         if name is not None:
             setattr(kernel, name, level)
             kernel._fitted_with = {**self._fitted_with, name: level}
@@ -407,8 +409,19 @@ class FeatureKernel(GraphKernel):
         ]
 
     def _names(self, level: int) -> list[str]:
-        """Return the names of the fitted features of a level, in order."""
-        return self._decoded_names(level, self.names_of)
+        """Return the names of the fitted features of a level, in order (cached)."""
+        remembered: dict[int, list[str]] = self.__dict__.setdefault("_remembered_names", {})
+        if level not in remembered:
+            remembered[level] = self._decoded_names(level, self.names_of)
+        return remembered[level]
+
+    def _forget_names(self) -> None:
+        for name in _REMEMBERED:
+            self.__dict__.pop(name, None)
+
+    def __getstate__(self) -> Any:
+        state = super().__getstate__()
+        return {name: value for name, value in state.items() if name not in _REMEMBERED}
 
     # ---------------------------------------------------------------- locating features
 
