@@ -21,13 +21,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
-from itertools import pairwise
+from itertools import combinations, pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from ..graphs.batch import GraphBatch
-from ..graphs.convert.rdkit import molecule_of
+from ..graphs.convert.rdkit import molecule_of, quiet_log
 from ..graphs.drawing.molecule import read_molecule
 
 #: Maximum number of regions that grow at a time in a graph that is not a molecule.
@@ -122,7 +122,7 @@ def _components(vertices: Iterable[int], near: Sequence[Iterable[int]]) -> list[
 
 def _regions(graph: GraphBatch, near: list[list[int]], strength: np.ndarray) -> list[Part]:
     """Grow regions around the strongest vertices, until each vertex belongs to one."""
-    largest = max(_SMALL, graph.n_vertices // 3) if graph.n_vertices > _SMALL else graph.n_vertices
+    largest = graph.n_vertices // 3 if graph.n_vertices > _SMALL else _SMALL
     left = set(range(graph.n_vertices))
     parts = []
     while left:
@@ -194,8 +194,6 @@ def _from_labels(graph: GraphBatch) -> tuple[Any, list[int]] | None:
     for (first, second), kind in zip(read.pairs, read.kinds, strict=True):
         molecule.AddBond(first, second, kinds[kind])
         molecule.GetBondBetweenAtoms(first, second).SetIsAromatic(kind == "aromatic")
-    from ..graphs.convert.rdkit import quiet_log
-
     try:
         with quiet_log():
             Chem.SanitizeMol(molecule)
@@ -248,11 +246,11 @@ def _rules_of_size(section: str, atoms: int, bonds: int) -> list[Rule]:
 
 
 @cache
-def _skeletons_of_size(atoms: int, bonds: int) -> list[Rule]:
+def _generic_rules(atoms: int, bonds: int) -> list[Rule]:
     """Return ring systems as rules for the same elements with any bonds between them."""
     from rdkit import Chem
 
-    skeletons = []
+    generic = []
     for rule in _rules_of_size(SYSTEMS, atoms, bonds):
         query = Chem.RWMol(rule.query)
         saturated = True
@@ -262,8 +260,8 @@ def _skeletons_of_size(atoms: int, bonds: int) -> list[Rule]:
         for bond in rule.query.GetBonds():
             query.ReplaceBond(bond.GetIdx(), Chem.BondFromSmarts("~"))
         word = "unsaturated" if saturated else "hydrogenated"
-        skeletons.append(rule._replace(name=f"{word} {rule.name}", query=query.GetMol()))
-    return skeletons
+        generic.append(rule._replace(name=f"{word} {rule.name}", query=query.GetMol()))
+    return generic
 
 
 #: Atoms of larger rings belong to groups and chains.
@@ -353,9 +351,10 @@ class _Division:
             return name
         name = self._name_of_whole(_rules_of_size(SYSTEMS, *self._size(system)), system)
         if name is None and len(rings) > 1:
-            name = self._name_of_part(rules()[SKELETONS], system)
-        if name is None:
-            name = self._name_of_whole(_skeletons_of_size(*self._size(system)), system)
+            skeleton = self._name_of_part(rules()[SKELETONS], system)
+            if skeleton is not None:
+                return skeleton
+        name = name or self._name_of_whole(_generic_rules(*self._size(system)), system)
         return self._with_oxo(name, oxo) if name else self._sizes_name(system, rings)
 
     def _name_of_whole(self, candidates: list[Rule], atoms: set[int]) -> str | None:
@@ -392,8 +391,8 @@ class _Division:
         symbols = Counter(self.atoms[atom].GetSymbol() for atom in system)
         atoms, bonds = self._size(system)
         number = bonds - atoms + 1
-        shared = min((len(a & b) for a in rings for b in rings if a is not b and a & b), default=0)
-        kind = "spiro" if shared == 1 else "bridged" if len(rings) != number else "fused"
+        shared = max((len(a & b) for a, b in combinations(rings, 2)), default=0)
+        kind = {1: "spiro", 2: "fused"}.get(shared, "bridged")
         sizes = sorted(len(ring) for ring in rings)
         if number == 1:
             name = f"ring of {sizes[0]}"
@@ -438,6 +437,7 @@ class _Division:
         for component in _components(carbon - ring, self.near):
             chain = set(component)
             name = self._name_of_whole(_rules_of_size(CHAINS, *self._size(chain)), chain)
-            yield name or f"C{len(chain)} chain", component
+            branched = any(len(chain.intersection(self.near[atom])) > 2 for atom in chain)
+            yield name or f"{'branched ' * branched}C{len(chain)} chain", component
         for atom in self.free - carbon:
             yield f"{self.atoms[atom].GetSymbol()} atom", [atom]

@@ -372,6 +372,8 @@ def molecule_of(graph: GraphBatch) -> tuple[Any, list[int]] | None:
     with quiet_log():
         if "molecule" in columns:
             molecule = chem.Mol(columns["molecule"][0])
+            molecule.UpdatePropertyCache(strict=False)
+            chem.GetSymmSSSR(molecule)
         else:
             molecule = chem.MolFromSmiles(str(columns["smiles"][0]))
     if molecule is None:
