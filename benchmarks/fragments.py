@@ -73,7 +73,7 @@ def measure(name: str, graphs: gg.GraphBatch) -> None:
 def main() -> None:
     measure("drugs", gg.load_drugs()[0])
     for path in sys.argv[1:]:
-        graphs = gg.load_molecules(path)
+        graphs, _ = gg.load_molecules(path)
         measure(path, graphs[:: max(1, len(graphs) // _MOST)][:_MOST])
 
 

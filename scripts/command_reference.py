@@ -46,6 +46,7 @@ INDEX = "index drugs -o drugs.ggi"
 SHOWN: dict[str, tuple[tuple[str, ...], str]] = {
     "demo": ((), "demo --drug morphine"),
     "info": ((), "info molecules.csv --target soluble"),
+    "compare": ((), "compare molecules.csv --by soluble"),
     "kernel": ((), "kernel drugs -o drugs.npz --set tree_depth=2"),
     "features": ((), "features molecules.csv -o features --n-features 4096 --quiet"),
     "index": ((), INDEX),
@@ -124,10 +125,11 @@ def usage(name: str) -> str:
     arguments = [p for p in command.params if p.param_type_name == "argument"]
     options = [p for p in command.params if p.param_type_name == "option" and p.name != "help"]
     line = " ".join([f"graphgrain {name}", *map(_argument, arguments), "[OPTIONS]"])
-    reads = set(READING) <= {p.name for p in options}
+    reads = set(READING) - {"target"} <= {p.name for p in options}
     table = _table(arguments, [p for p in options if not reads or p.name not in READING])
     if reads:
-        table += "\nand the options for [how DATA is read](#how-data-is-read).\n"
+        without = "" if "target" in {p.name for p in options} else " except `--target`"
+        table += f"\nand the options for [how DATA is read](#how-data-is-read){without}.\n"
     examples = Text.from_markup(command.epilog).plain.removeprefix("Examples").replace("$ ", "")
     shell = "\n".join(filter(None, examples.split("\n")))
     return f"## {name}\n\n{command.help}\n\n```text\n{line}\n```\n\n{table}\n```sh\n{shell}\n```\n"
@@ -151,6 +153,7 @@ def _table(arguments: list[Any], options: list[Any]) -> str:
 
 def _argument(parameter: Any) -> str:
     name = parameter.metavar or parameter.name.upper()
+    name = name if parameter.required else f"[{name}]"
     return f"{name}..." if parameter.nargs == -1 else name
 
 

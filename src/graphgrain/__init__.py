@@ -8,7 +8,8 @@ _load, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
 
 #: What to use instead of the names of version 0.3 that are gone or have moved.
 _INSTEAD = {
-    **dict.fromkeys(("Chunk", "DataSet", "Statistics"), "it is in graphgrain.graphs"),
+    "Chunk": "streams yield GraphBatch, which holds its columns; write GraphBatch.with_columns",
+    **dict.fromkeys(("DataSet", "Statistics"), "it is in graphgrain.graphs"),
     **dict.fromkeys(
         ("Counts", "Occurrences"),
         "it is in graphgrain.kernels",

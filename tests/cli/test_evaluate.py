@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 
 import graphgrain as gg
+from graphgrain.graphs.batch import replaced
 
 from .running import SOURCE, call, fails, words
 
@@ -99,7 +100,7 @@ def coordinates(here) -> Path:
     edges = [(0, 1), (1, 2), (0, 2)]
     graphs = gg.as_graphs([(edges, [1, 1, 1])] * 24)
     places = rng.normal(size=(72, 1)) * 0.1 + np.repeat(y, 3)[:, np.newaxis]
-    gg.save_tu(here / "D.zip", graphs._replace(vertex_attributes=places), y)
+    gg.save_tu(here / "D.zip", replaced(graphs, vertex_attributes=places), y)
     return here / "D.zip"
 
 

@@ -33,6 +33,7 @@ def test_an_option_takes_one_value_wherever_it_stands(toy):
         (["kernel", "drugs", "-o", "K.txt"], "written as .npz, .npy or .csv; got 'K.txt'"),
         (["kernel", "drugs", "-o", "no/K.npz"], "There is no folder 'no'"),
         (["demo", "--drug", "morphin"], "Did you mean morphine or"),
+        (["info", "."], "'.' holds no data set in TU format"),
     ],
 )
 def test_bad_input_has_one_message_and_exit_code_2(arguments, message, here):
@@ -52,6 +53,38 @@ def test_data_that_cannot_be_classified(y, message, here):
     graphs = gg.load_drugs()[0][:20]
     gg.save_tu(here / "D.zip", graphs, y)
     assert message in fails("evaluate", "D.zip")
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("info",),
+        ("kernel", "-o", "K.npz"),
+        ("features", "-o", "features"),
+        ("index", "-o", "D.ggi"),
+        ("fit", "-o", "D.ggm"),
+        ("explain", "--row", 1),
+        ("explore",),
+        ("compare",),
+        ("pairs",),
+    ],
+    ids=lambda command: command[0],
+)
+def test_data_without_graphs(command, here):
+    gg.save_tu(here / "D.zip", gg.load_drugs()[0][:0], [])
+    name, *options = command
+    assert "There is no graph in D.zip." in fails(name, "D.zip", *options)
+    assert [path.name for path in here.iterdir()] == ["D.zip"]
+
+
+@pytest.mark.parametrize("command", [("explain", "--row", 1), ("explore",), ("evaluate",)])
+def test_one_class_is_not_enough(command, here):
+    graphs, y = gg.load_drugs()
+    gg.save_tu(here / "D.zip", graphs[y == "opioids"], y[y == "opioids"])
+    name, *options = command
+    assert "at least two classes to tell apart; got ['opioids'] in" in fails(
+        name, "D.zip", *options
+    )
 
 
 @pytest.mark.parametrize("command", [("evaluate",), ("explain", "--row", 1), ("explore",)])

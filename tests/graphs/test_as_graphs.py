@@ -88,7 +88,7 @@ def test_functions_and_views_take_the_same(tmp_path):
     series = pd.Series([*SMILES, "OCC"], index=[*INDEX, 0])
     assert gg.duplicates(series) == [[0, 5]]
     assert gg.describe(SMILES) == gg.describe(graphs)
-    assert [len(chunk.graphs) for chunk in gg.as_chunks(SMILES, chunk_size=2)] == [2, 2, 1]
+    assert [len(chunk) for chunk in gg.as_chunks(SMILES, chunk_size=2)] == [2, 2, 1]
     gg.save_tu(tmp_path / "x.zip", pl.Series(SMILES))
     assert gg.load_tu(tmp_path / "x.zip")[0] == graphs
     assert gg.EdgeFilter(keep=["single"]).fit_transform(SMILES).edge_counts.tolist() == [

@@ -110,9 +110,9 @@ def test_views(view):
 
 def test_streams_of_graphs():
     chunks = list(gg.as_chunks(GRAPHS, chunk_size=3))
-    assert [chunk.graphs.columns["id"].tolist() for chunk in chunks] == [["m1", "m2", "m3"], ["m4"]]
+    assert [chunk.columns["id"].tolist() for chunk in chunks] == [["m1", "m2", "m3"], ["m4"]]
     parts = gg.as_chunks(iter([GRAPHS[:1], GRAPHS[1:]]), chunk_size=3)
-    assert columns(gg.GraphBatch.concatenate([chunk.graphs for chunk in parts])) == columns(GRAPHS)
+    assert columns(gg.GraphBatch.concatenate(list(parts))) == columns(GRAPHS)
 
 
 def test_columns_are_no_copy_of_the_graphs_and_cost_nothing_where_absent():
@@ -139,7 +139,7 @@ def test_files_of_molecules(tmp_path):
     assert np.array_equal(graphs.columns["value"], [1, np.nan], equal_nan=True)
     assert table["code"].tolist() == graphs.columns["code"].tolist() == ["a", "c"]
     chunks = list(gg.iter_molecules(file, chunk_size=1, id="code", errors="skip"))
-    assert [chunk.graphs.columns["id"].tolist() for chunk in chunks] == [["a"], ["c"]]
+    assert [chunk.columns["id"].tolist() for chunk in chunks] == [["a"], ["c"]]
     with pytest.raises(InvalidParameterError, match=r"no column 'key' for the ids; .* code"):
         gg.load_molecules(file, id="key", errors="skip")
 
@@ -155,7 +155,8 @@ def test_molecules_without_smiles_keep_their_binary_form(tmp_path):
     graphs, _ = gg.load_molecules(tmp_path / "x.sdf")
     assert graphs.columns["id"].tolist() == ["m0", "m1"]
     assert graphs.columns["pKa"].tolist() == [0, 1]
-    for batch in (graphs, gg.from_rdkit(molecules)):
+    converted = gg.from_rdkit(molecules)
+    for batch in (graphs, converted, pickle.loads(pickle.dumps(converted))):
         for graph, molecule in zip(batch, molecules, strict=True):
             again = Chem.Mol(graph.columns["molecule"].item())
             assert Chem.MolToSmiles(again) == Chem.MolToSmiles(molecule)

@@ -10,6 +10,7 @@ from hypothesis import given
 
 import graphgrain as gg
 from graphgrain.errors import GraphgrainWarning, InvalidGraphError, InvalidParameterError
+from graphgrain.graphs.batch import replaced
 
 from .graph_strategies import batches
 
@@ -299,7 +300,7 @@ def test_adjacency_there_and_back(batch):
             matrix[v, u] = 1  # one side is enough
         matrices.append(matrix)
     labels = [graph.labels.tolist() for graph in batch] if batch.labelled else None
-    wanted = batch._replace(edge_label_codes=None, edge_label_table=None)
+    wanted = replaced(batch, edge_label_codes=None, edge_label_table=None)
     assert gg.from_adjacency(matrices, labels) == wanted
     assert gg.from_adjacency([scipy.sparse.csr_array(m) for m in matrices], labels) == wanted
 

@@ -20,13 +20,12 @@ from graphgrain.errors import (
     InvalidGraphError,
     InvalidParameterError,
 )
-from graphgrain.graphs import Chunk
 
 from .graph_strategies import batches
 
 
 def sizes(chunks):
-    return [len(chunk.graphs) for chunk in chunks]
+    return [len(chunk) for chunk in chunks]
 
 
 @given(st.lists(batches(), max_size=1), st.integers(1, 5))
@@ -35,7 +34,7 @@ def test_a_batch_in_chunks(some, chunk_size):
         chunks = list(gg.as_chunks(batch, chunk_size=chunk_size))
         assert all(size == chunk_size for size in sizes(chunks)[:-1])
         if len(batch):
-            assert gg.GraphBatch.concatenate([chunk.graphs for chunk in chunks]) == batch
+            assert gg.GraphBatch.concatenate(chunks) == batch
         else:
             assert chunks == []
 
@@ -59,13 +58,13 @@ def paths(count):
 def test_any_iterable_of_graphs(source):
     chunks = list(gg.as_chunks(source, chunk_size=3))
     assert sizes(chunks) == [3, 3, 1]
-    assert gg.GraphBatch.concatenate([chunk.graphs for chunk in chunks]) == gg.as_graphs(paths(7))
+    assert gg.GraphBatch.concatenate(chunks) == gg.as_graphs(paths(7))
 
 
 def test_a_column_as_an_array_of_two_dimensions():
     column = np.array([["CCO"], ["CN"], ["C"]], dtype=object)
     chunks = list(gg.as_chunks(column, chunk_size=2))
-    assert gg.GraphBatch.concatenate([chunk.graphs for chunk in chunks]) == gg.as_graphs(column)
+    assert gg.GraphBatch.concatenate(chunks) == gg.as_graphs(column)
 
 
 def test_a_stream_without_end_is_read_no_further_than_asked():
@@ -77,7 +76,7 @@ def test_a_stream_without_end_is_read_no_further_than_asked():
             yield ([], [number])
 
     first = next(gg.as_chunks(endless(), chunk_size=5))
-    assert first.graphs.labels.tolist() == list(range(5))
+    assert first.labels.tolist() == list(range(5))
     assert len(taken) == 5
 
 
@@ -112,8 +111,8 @@ def test_memory_does_not_grow_with_the_number_of_graphs(tmp_path):
 def test_columns_stay_with_their_graphs():
     graphs = gg.as_graphs(paths(5))
     parts = [
-        Chunk(graphs[:2], {"name": np.array(["a", "b"])}),
-        Chunk(graphs[2:], {"name": np.array(["long name", "d", "e"]), "x": np.array(list("123"))}),
+        graphs[:2].with_columns({"name": ["a", "b"]}),
+        graphs[2:].with_columns({"name": ["long name", "d", "e"], "x": list("123")}),
     ]
     chunks = list(gg.as_chunks(parts, chunk_size=3))
     assert [chunk.columns["name"].tolist() for chunk in chunks] == [
@@ -133,7 +132,7 @@ def test_matlab_files_in_chunks(tmp_path, name):
     packed = gzip.compress(content.getvalue()) if name.endswith("gz") else content.getvalue()
     (tmp_path / name).write_bytes(packed)
     chunks = list(gg.as_chunks(tmp_path / name, chunk_size=2))
-    assert [chunk.graphs.vertex_counts.tolist() for chunk in chunks] == [[1, 2], [3, 4], [5]]
+    assert [chunk.vertex_counts.tolist() for chunk in chunks] == [[1, 2], [3, 4], [5]]
 
 
 def test_files_in_chunks(tmp_path):
@@ -144,7 +143,7 @@ def test_files_in_chunks(tmp_path):
     graphs, columns = gg.load_molecules(file)
     chunks = list(gg.as_chunks(file, chunk_size=4))
     assert sizes(chunks) == [4, 4, 2]
-    assert gg.GraphBatch.concatenate([chunk.graphs for chunk in chunks]) == graphs
+    assert gg.GraphBatch.concatenate(chunks) == graphs
     ids = np.concatenate([chunk.columns["id"] for chunk in chunks])
     assert ids.tolist() == columns["id"].tolist() == [f"m{n}" for n in range(10)]
     # As text, in every chunk: what is a number in one may be missing in another.
@@ -180,7 +179,7 @@ def test_data_sets_in_tu_format(batch, chunk_size, zipped):
         graphs, _ = gg.load_tu(path)
     assert sizes(chunks)[:-1] == [chunk_size] * (len(chunks) - 1)
     assert np.concatenate([chunk.columns["target"] for chunk in chunks]).tolist() == y.tolist()
-    whole = gg.GraphBatch.concatenate([chunk.graphs for chunk in chunks])
+    whole = gg.GraphBatch.concatenate(chunks)
     for one, other in zip(whole, graphs, strict=True):
         assert one == other
 

@@ -14,6 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import graphgrain as gg
+from graphgrain.graphs.batch import replaced
 
 from .. import real_data
 from ..oracle import Graph
@@ -146,10 +147,10 @@ def test_renaming_real_data(name):
     batch, _ = real_data.load(name)
     for edge_labels in {False, batch.edge_label_table is not None}:
         kernel = gg.TreePlusPlus(edge_labels=edge_labels)
-        renamed = batch._replace(label_table=np.array([f"{x:04d}" for x in batch.label_table + 9]))
+        renamed = replaced(batch, label_table=np.array([f"{x:04d}" for x in batch.label_table + 9]))
         renamed = renamed.with_labels(renamed.labels.tolist())
         if renamed.edge_label_table is not None:
-            renamed = renamed._replace(edge_label_table=3 * batch.edge_label_table + 1)
+            renamed = replaced(renamed, edge_label_table=3 * batch.edge_label_table + 1)
         before, after = (kernel.fit_transform(graphs) for graphs in (batch, renamed))
         np.testing.assert_array_equal(before, after)
 

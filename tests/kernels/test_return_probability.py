@@ -5,7 +5,6 @@ import numpy as np
 import pytest
 
 import graphgrain as gg
-from graphgrain.errors import InvalidParameterError
 
 from .peers import matrices_for_grakel, random_graphs, renumbered
 
@@ -128,8 +127,3 @@ def test_new_labels_match_nothing(approximate):
     own = kernel._own
     expected = np.exp(-np.sqrt(own[:, None] + own) / kernel.sigma_2_)
     np.testing.assert_allclose(kernel.transform(other), expected, rtol=1e-9)
-
-
-def test_bad_input_is_refused():
-    with pytest.raises(InvalidParameterError, match="n_steps must be an integer of 1 or more"):
-        gg.ReturnProbability(n_steps=0).fit([([], [1])])

@@ -10,7 +10,6 @@ from scipy.sparse import csr_array
 from scipy.sparse.csgraph import shortest_path
 
 import graphgrain as gg
-from graphgrain.errors import InvalidGraphError
 
 from .peers import data_set, for_grakel, matrices_for_grakel, random_graphs, renumbered
 
@@ -92,8 +91,3 @@ def test_many_distinct_pairs_outgrow_the_first_table():
     X = gg.ShortestPath(output="features").fit_transform(graph)
     assert X.shape == (1, n * (n - 1))
     assert (X.data == 1).all()
-
-
-def test_edge_labels_must_be_there():
-    with pytest.raises(InvalidGraphError, match="edge_labels=True needs graphs with edge labels"):
-        gg.ShortestPath(edge_labels=True).fit([([(0, 1)], [1, 2])])

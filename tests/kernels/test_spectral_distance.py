@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 
 import graphgrain as gg
-from graphgrain.errors import InvalidGraphError, InvalidParameterError
 
 from .peers import data_set, matrices_for_grakel, random_graphs, renumbered
 
@@ -71,10 +70,3 @@ def test_does_not_depend_on_vertex_numbers_or_labels():
     np.testing.assert_array_equal(
         kernel.transform(other.with_labels(None)), kernel.transform(batch)
     )
-
-
-def test_bad_input_is_refused():
-    with pytest.raises(InvalidParameterError, match="function must be one of 'harmonic'"):
-        gg.SpectralDistance(function="square").fit([([], [1])])
-    with pytest.raises(InvalidGraphError, match="one graph; got 2"):
-        gg.SpectralDistance().distances([([], [1]), ([], [1])])

@@ -29,7 +29,6 @@ from graphgrain.errors import (
     MissingDependencyError,
     UnwritableFileError,
 )
-from graphgrain.graphs import Chunk
 
 from ..systems import KILL
 
@@ -93,7 +92,7 @@ def test_graphs_that_are_no_molecules(tmp_path, monkeypatch, Kernel):
     graphs, y = graphs[:90], y[:90]
     monkeypatch.chdir(tmp_path)  # worker processes stay where they were started
     gg.save_features(
-        [Chunk(graphs, {"y": y})], "f", Kernel(), n_features=99, shard_size=50, n_jobs=2
+        [graphs.with_columns({"y": y})], "f", Kernel(), n_features=99, shard_size=50, n_jobs=2
     )
     shards = gg.load_features("f")
     expected = Kernel(output="features", n_features=99).transform(graphs).toarray()
@@ -208,9 +207,9 @@ def test_a_worker_that_is_killed(tmp_path):
 )
 def test_columns_that_are_neither_integers_nor_floats_are_text(tmp_path, values):
     graphs = gg.load_drugs()[0][:3]
-    stream = iter([Chunk(graphs, {"y": values})])
+    stream = iter([graphs.with_columns({"y": list(values)})])
     manifest = gg.save_features(stream, tmp_path / "f", n_features=64)
-    assert manifest["columns"] == {"y": "U"}
+    assert manifest["columns"]["y"] == "U"
     [shard] = gg.load_features(tmp_path / "f")
     assert shard.columns["y"].tolist() == [str(value) for value in values.tolist()]
 
@@ -456,7 +455,7 @@ def test_columns_are_numbers_only_if_they_are_in_all_shards(tmp_path):
 
 def test_columns_that_some_chunks_do_not_have(tmp_path):
     graphs = gg.load_drugs()[0][:4]
-    chunks = [Chunk(graphs[:2], {"y": np.array([1.5, 2.5])}), Chunk(graphs[2:], {})]
+    chunks = [graphs[:2].with_columns({"y": [1.5, 2.5]}), graphs[2:]]
     gg.save_features(chunks, tmp_path / "shards", n_features=64)
     [(_, columns)] = gg.load_features(tmp_path / "shards")
     np.testing.assert_array_equal(columns["y"], [1.5, 2.5, np.nan, np.nan])

@@ -17,6 +17,7 @@ from sklearn.svm import LinearSVC
 
 import graphgrain as gg
 from graphgrain.errors import InvalidGraphError, InvalidParameterError
+from graphgrain.graphs.batch import replaced
 
 from ..kernels.test_tree_plus_plus import often
 from ..strategies import graphs, to_tuple
@@ -73,14 +74,14 @@ def test_lengths_are_distances_and_do_not_turn():
     expected = np.sqrt(((ends[:, 0] - ends[:, 1]) ** 2).sum(axis=1))
     np.testing.assert_allclose(lengths.edge_attributes[lengths.edge_entries][:, 0], expected)
     turn = np.linalg.qr(RNG.normal(size=(3, 3)))[0]
-    turned = BATCH._replace(vertex_attributes=BATCH.vertex_attributes @ turn + 5.0)
+    turned = replaced(BATCH, vertex_attributes=BATCH.vertex_attributes @ turn + 5.0)
     again = gg.EdgeLengths().fit_transform(turned)
     np.testing.assert_allclose(again.edge_attributes, lengths.edge_attributes)
 
 
 @pytest.mark.parametrize("strategy", ["quantile", "uniform"])
 def test_bins_are_those_of_scikit_learn(strategy):
-    one = BATCH._replace(vertex_attributes=BATCH.vertex_attributes[:, :1].copy())
+    one = replaced(BATCH, vertex_attributes=BATCH.vertex_attributes[:, :1].copy())
     peer = KBinsDiscretizer(7, encode="ordinal", strategy=strategy, subsample=None)
     options = {"quantile_method": "linear"} if "quantile_method" in peer.get_params() else {}
     peer.set_params(**options)
@@ -92,7 +93,7 @@ def test_bins_are_those_of_scikit_learn(strategy):
 @pytest.mark.parametrize("offset", [0.0, 1e9])
 def test_nearest_centres(offset):
     """Also far from the origin, where differences of squares would lose all digits."""
-    batch = BATCH._replace(vertex_attributes=BATCH.vertex_attributes + offset)
+    batch = replaced(BATCH, vertex_attributes=BATCH.vertex_attributes + offset)
     view = gg.AttributeBins(n_bins=6, strategy="kmeans", keep_labels=False)
     labels = view.fit_transform(batch).labels
     distances = np.linalg.norm(
@@ -107,7 +108,7 @@ def test_nearest_centres(offset):
 def test_bins_learn_from_the_fitted_graphs_alone(strategy, on):
     view = gg.AttributeBins(on=on, strategy=strategy).fit(BATCH[:6])
     extreme = attributed(seed=9)
-    extreme = extreme._replace(vertex_attributes=extreme.vertex_attributes * 1000)
+    extreme = replaced(extreme, vertex_attributes=extreme.vertex_attributes * 1000)
     before = view.transform(BATCH[6:])
     view.transform(extreme)
     assert view.transform(BATCH[6:]) == before
@@ -124,7 +125,7 @@ def test_scales_are_those_of_scikit_learn(method, peer, on):
     peer.fit(getattr(BATCH[:6], name))
     seen = view.transform(BATCH)
     np.testing.assert_allclose(getattr(seen, name), peer.transform(getattr(BATCH, name)))
-    assert seen._replace(**{name: getattr(BATCH, name)}) == BATCH  # the rest is as it was
+    assert replaced(seen, **{name: getattr(BATCH, name)}) == BATCH  # the rest is as it was
     assert view.transform(BATCH[8]) == seen[8]
 
 

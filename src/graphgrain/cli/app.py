@@ -28,6 +28,7 @@ BAD_INPUT, FAILURE = 2, 1
 COMMANDS = (
     "demo",
     "info",
+    "compare",
     "kernel",
     "features",
     "fit",

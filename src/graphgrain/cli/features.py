@@ -85,7 +85,6 @@ def features(
 def _source(data: str, reading: opt.Reading) -> tuple[Any, dict[str, Any]]:
     """Return the graphs of DATA, or the path of molecules to stream, and how to read them."""
     from ..graphs.files.molecules import is_molecule_file
-    from ..graphs.streams import Chunk
     from .loading import load, molecule_options, options_set
 
     path = Path(data).expanduser()
@@ -93,7 +92,7 @@ def _source(data: str, reading: opt.Reading) -> tuple[Any, dict[str, Any]]:
         loaded = load(data, reading)
         columns = {"name": loaded.names, "target": loaded.y}
         present = {name: values for name, values in columns.items() if values is not None}
-        return [Chunk(loaded.graphs, present)], {}
+        return loaded.graphs.with_columns(present), {}
     for option in set(options_set(reading)) & {"target", "id", "missing", "view"}:
         reason = (
             "views are fitted to all of them" if option == "view" else "all columns are written"

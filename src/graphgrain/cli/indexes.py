@@ -10,17 +10,22 @@ from typing import Any, cast
 
 import numpy as np
 
-from ..errors import InvalidGraphError, InvalidParameterError
+from ..errors import InvalidParameterError
 from ..graphs.batch import GraphBatch
-from ..graphs.datasets.fetch import tu_datasets
 from ..graphs.files.molecules import is_molecule_file
 from ..searching.graph_index import GraphIndex, frozen
 from ..searching.index_folder import DATABASE
-from .loading import BUNDLED, load, molecule_options, options_set, row_names, with_labels
+from .loading import (
+    BUNDLED,
+    is_data,
+    load,
+    molecule_options,
+    options_set,
+    row_names,
+    taken_as_smiles,
+    with_labels,
+)
 from .options import Reading
-
-#: Suffixes of files of graphs other than molecules.
-_FILES = (".zip", ".gz", ".mat", ".txt", ".json", ".ggi")
 
 
 def build(data: str, reading: Reading, path: Path | None, **options: Any) -> GraphIndex:
@@ -88,18 +93,13 @@ def as_query_graphs(
     for query in queries:
         if not query.strip():
             raise InvalidParameterError("A query is a SMILES, a file or a data set; got nothing.")
-        if _is_data(query):
+        if is_data(query):
             loaded = load(query, reading_of(index, reading))
             batches.append(loaded.graphs)
             names += row_names(loaded)
             continue
-        try:
+        with taken_as_smiles(query):
             batches.append(cast(GraphBatch, index.as_queries([query])))
-        except InvalidGraphError as error:
-            error.add_note(
-                f"{query!r} was taken as SMILES: there is no file and no data set of that name."
-            )
-            raise
         names.append(query)
     return GraphBatch.concatenate(batches), names
 
@@ -110,11 +110,3 @@ def reading_of(index: GraphIndex, reading: Reading) -> Reading:
         return reading
     names = [name for name, used in index.label_options.items() if used]
     return with_labels(reading, names, "The index was built")
-
-
-def _is_data(query: str) -> bool:
-    """Check if a query is the name of a file or a data set and not SMILES."""
-    path = Path(query).expanduser()
-    if path.exists() or is_molecule_file(path) or path.suffix.lower() in _FILES:
-        return True
-    return query.lower() in {BUNDLED, *(item.name.lower() for item in tu_datasets())}

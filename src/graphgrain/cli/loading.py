@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import csv
 import warnings
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from importlib import resources
 from pathlib import Path
@@ -12,9 +13,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from ..errors import GraphgrainWarning, InvalidFileError, InvalidParameterError
+from ..errors import (
+    GraphgrainWarning,
+    InvalidFileError,
+    InvalidGraphError,
+    InvalidParameterError,
+)
 from ..graphs.batch import GraphBatch, counted
-from ..graphs.convert.rdkit import LabelOptions
+from ..graphs.convert.rdkit import LabelOptions, from_smiles
 from ..graphs.datasets.fetch import fetch_tu, load_drugs, tu_datasets
 from ..graphs.files.archive import unknown_format
 from ..graphs.files.matlab import load_mat
@@ -37,6 +43,8 @@ if TYPE_CHECKING:
     from ..kernels.bases.graph_kernel import GraphKernel
 
 BUNDLED = "drugs"
+#: Suffixes of files of graphs other than molecules.
+_FILES = (".zip", ".gz", ".mat", ".txt", ".json", ".ggi")
 
 
 class Loaded(NamedTuple):
@@ -99,10 +107,41 @@ def load(data: str, reading: Reading | None = None, *, all_rows: bool = False) -
     reading = reading or Reading()
     view = combined(reading.view)
     loaded = _with_targets(_load(data, reading), reading.missing, all_rows)
+    if not len(loaded.graphs):
+        raise InvalidFileError(f"There is no graph in {data}. Is it the right file?")
     if view is None:
         return loaded
     words, seen = view_name(view), seen_through(view.fit(loaded.graphs), loaded.graphs)
     return loaded._replace(name=f"{loaded.name} > {words}", graphs=seen, view=words)
+
+
+def load_graphs(text: str, reading: Reading) -> Loaded:
+    """Load a file or data set, or the one molecule of a SMILES."""
+    if not text.strip() or is_data(text):
+        return load(text, reading)
+    with taken_as_smiles(text):
+        options: dict[str, Any] = dict.fromkeys(label_names(reading), True)
+        return Loaded(text, from_smiles([text], **options), None, smiles=[text])
+
+
+def is_data(text: str) -> bool:
+    """Check if a text is the name of a file or a data set and not SMILES."""
+    path = Path(text).expanduser()
+    if path.exists() or is_molecule_file(path) or path.suffix.lower() in _FILES:
+        return True
+    return text.lower() in {BUNDLED, *(item.name.lower() for item in tu_datasets())}
+
+
+@contextmanager
+def taken_as_smiles(text: str) -> Iterator[None]:
+    """Add to errors that a text was read as SMILES, not as the name of a file."""
+    try:
+        yield
+    except InvalidGraphError as error:
+        error.add_note(
+            f"{text!r} was taken as SMILES: there is no file and no data set of that name."
+        )
+        raise
 
 
 def _with_targets(loaded: Loaded, missing: str, all_rows: bool) -> Loaded:

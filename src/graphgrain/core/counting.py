@@ -17,6 +17,7 @@ from typing import Any, ClassVar, NamedTuple, TypeVar
 
 import numpy as np
 
+from ..errors import InvalidParameterError
 from .compiling import compiled, subroutine
 from .hashing import GOLDEN, mix
 from .memory import require_memory
@@ -267,6 +268,15 @@ def count_hashes(pointers: np.ndarray, hashes: np.ndarray) -> Counts:
     >>> gg.count_hashes(np.array([0, 3, 4]), np.array([7, 5, 7, 5], dtype=np.uint64)).counts
     array([2, 1, 1])
     """
+    pointers, hashes = np.asarray(pointers), np.asarray(hashes, dtype=np.uint64)
+    if (
+        not (len(pointers) and pointers[0] >= 0 and pointers[-1] <= len(hashes))
+        or (np.diff(pointers) < 0).any()
+    ):
+        raise InvalidParameterError(
+            f"pointers must ascend from 0 to at most the number of hashes ({len(hashes)}); got "
+            f"{pointers[:5].tolist()}. They are the offsets of a GraphBatch, one more than graphs."
+        )
     most = int(pointers[-1] - pointers[0])
     lengths = np.empty(len(pointers) - 1, dtype=np.int64)
     distinct, counts = np.empty(most, dtype=np.uint64), np.empty(most, dtype=np.int64)

@@ -70,12 +70,13 @@ def hash_labels(table: np.ndarray, purpose: int = 0) -> np.ndarray:
     ['893390aac4649549', '3830b4258d18f414']
     """
     table = np.asarray(table)
-    if table.dtype.kind not in "biuOU" and table.size:
+    words = table.dtype.kind == "U" or all(isinstance(label, str) for label in table.tolist())
+    if not words and table.dtype.kind not in "biu":
         raise InvalidParameterError(
-            f"The labels to hash must be integers or strings; got an array of type {table.dtype}. "
-            "Divide numbers with a fraction into bins first."
+            f"The labels to hash must all be integers or all be strings; got {table[:3].tolist()} "
+            f"(an array of type {table.dtype}). Divide numbers with a fraction into bins first."
         )
-    if table.dtype.kind in "OU":
+    if words and table.dtype.kind in "OU":
         key = bytes([purpose])
         digests = [
             blake2b(label.encode("utf-8", "surrogatepass"), digest_size=8, key=key).digest()

@@ -26,13 +26,13 @@ from ..explaining.explainer import explain
 from ..explaining.explanation import Explanation
 from ..explaining.fragments import Part, cut
 from ..graphs.batch import GraphBatch
-from ..graphs.drawing.layout import shared_part, smiles_of
-from ..graphs.drawing.molecule import read_molecule
+from ..graphs.convert.to_rdkit import source_molecule
+from ..graphs.drawing.common_part import differences
 from ..graphs.drawing.picture import MOST_VERTICES, outline
 from ..graphs.files.molecules import missing_values
 from ..kernels.tree_plus_plus import TreePlusPlus
 from ..learning.classifier import GraphClassifier
-from ..learning.inputs import are_classes
+from ..learning.inputs import are_classes, check_two_classes
 from ..learning.regressor import GraphRegressor
 
 #: Larger data sets are shown as a stratified sample of about this size.
@@ -106,6 +106,7 @@ class Neighbour:
     graph: int
     similarity: float
     differs: list[int]  # its vertices outside the common part
+    changed: list[int]  # numbers of its edges outside the common part
     shared: list[str]  # names of the largest fragments of the common part that both graphs have
     contained: bool  # whether it is a subgraph of the selected one
 
@@ -127,7 +128,6 @@ class Seen:
     doubts: list[int] = field(default_factory=list)
     drawing: dict[str, Any] | None = None
     values: list[int] = field(default_factory=list)
-    bonds: list[int] = field(default_factory=list)
     largest: float = 0.0
     bias: float = 0.0
     fragments: list[tuple[str, float, tuple[int, ...]]] = field(default_factory=list)
@@ -172,11 +172,8 @@ def explore(
     y = np.asarray(y)
     classification = are_classes(y)
     labels, codes = np.unique(y, return_inverse=True) if classification else (y[:0], y)
-    if classification and len(labels) < 2:
-        raise InvalidParameterError(
-            "explore needs targets that differ; all graphs have "
-            f"{labels.tolist()[0] if len(labels) else None!r}."
-        )
+    if classification:
+        check_two_classes(labels, len(graphs))
     chosen = sample(codes if classification else np.zeros(len(y), dtype=np.int64), most, least=2)
     batch, targets = graphs[chosen], y[chosen]
     model = usual_model(targets, n_jobs).fit(batch, targets)
@@ -246,11 +243,8 @@ def explain_rows(
     if model is None:
         train = np.flatnonzero(known & others)
         targets = y[train]
-        if are_classes(targets) and len(np.unique(targets)) < 2:
-            raise InvalidParameterError(
-                "A model needs targets that differ to learn from; the other graphs all have "
-                f"{targets.tolist()[0] if len(targets) else None!r}."
-            )
+        if are_classes(targets):
+            check_two_classes(np.unique(targets), len(targets))
         model = usual_model(targets, n_jobs).fit(graphs[train], targets)
     else:
         train = np.flatnonzero(others)
@@ -323,11 +317,17 @@ def _nearest(
 def _name(graph: GraphBatch, number: int, names: Any) -> str:
     """Return the name of a graph; by default its SMILES if RDKit can write it, or its number."""
     if names is None or not str(names[number]):
-        molecule = read_molecule(graph) if graph.edge_labels is not None else None
-        smiles = None if molecule is None else smiles_of(molecule)
+        source = source_molecule(graph)
+        smiles = None if source is None else _smiles(source.molecule)
         if smiles and len(smiles) <= _LONGEST_SMILES:
             return smiles
     return graph_name(number, names)
+
+
+def _smiles(molecule: Any) -> str:
+    from rdkit import Chem
+
+    return str(Chem.MolToSmiles(molecule))
 
 
 def _plain_target(truth: Any, classification: bool) -> Any:
@@ -354,20 +354,22 @@ def _score(answered: list[_Answer], y: np.ndarray, classification: bool) -> floa
 
 def _differing(
     graph: GraphBatch, other: GraphBatch, parts: list[Part], other_parts: list[Part]
-) -> tuple[list[int], list[str], bool]:
+) -> tuple[list[int], list[int], list[str], bool]:
     """Compare a graph with a neighbour, by the fragments of both.
 
-    Returns the vertices of the neighbour outside the common part, fragments that both have, and
-    whether the neighbour is a subgraph.
+    Returns the vertices and edges of the neighbour outside the common part, fragments that both
+    have, and whether the neighbour is a subgraph.
     """
     if max(graph.n_vertices, other.n_vertices) > MOST_VERTICES:
-        return [], [], False
-    common = set(shared_part(graph, other)[:, 1].tolist())
+        return [], [], [], False
+    masks = differences(graph, other)
+    rest, changed = (np.flatnonzero(mask).tolist() for mask in masks)
+    common = set(range(other.n_vertices)) - set(rest)
     names = {part.name for part in parts}
     both = [p for p in other_parts if p.name in names and set(p.vertices) <= common]
     largest = dict.fromkeys(p.name for p in sorted(both, key=lambda p: -len(p.vertices)))
-    rest = [v for v in range(other.n_vertices) if v not in common]
-    return rest, list(largest)[:_SHARED], not rest and bool(contains(graph, other))
+    contained = not rest and bool(contains(graph, other))
+    return rest, changed, list(largest)[:_SHARED], contained
 
 
 def _short(value: float) -> float:
@@ -400,7 +402,6 @@ def _seen(name: str, said: _Answer, truth: Any, neighbours: list[Neighbour]) -> 
         doubts=_per_cents(said.doubts),
         drawing=drawing_of(why.graph),
         values=_per_cents(sign * why.vertices),
-        bonds=_per_cents(sign * why.edges),
         largest=_largest(why.vertices),
         bias=round(sign * why.bias, 6),
         fragments=[

@@ -156,7 +156,6 @@ class Comparison(Pictured):
             picture(
                 self.graphs[number],
                 vertices=self.vertices[number],
-                edges=self.edges[number],
                 like=self.graphs[0] if number else None,
                 **given,
             )

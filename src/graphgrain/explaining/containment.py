@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ..graphs.batch import GraphBatch
-from ..graphs.drawing.layout import as_rdkit
-from ..graphs.drawing.molecule import read_molecule
+from ..graphs.convert.to_rdkit import labelled_molecule
+from ..graphs.molecule_labels import are_molecules
 
 #: Pairs of vertices that are tried before the search gives up.
 _MOST_STEPS = 20_000
@@ -23,15 +23,13 @@ def contains(whole: GraphBatch, part: GraphBatch) -> bool | None:
     """
     if part.n_vertices > whole.n_vertices or part.n_edges > whole.n_edges:
         return False
-    if whole.edge_labels is not None and part.edge_labels is not None:
-        large, small = read_molecule(whole), read_molecule(part)
-        if large is not None and small is not None:
-            try:
-                return bool(as_rdkit(large).HasSubstructMatch(as_rdkit(small)))
-            except ImportError:
-                pass
-            except (ValueError, RuntimeError):  # RDKit cannot read such a molecule
-                return None
+    if are_molecules(whole) and are_molecules(part):
+        try:
+            return bool(labelled_molecule(whole).HasSubstructMatch(labelled_molecule(part)))
+        except ImportError:
+            pass
+        except (ValueError, RuntimeError):  # RDKit cannot read such a molecule
+            return None
     return _search(whole, part)
 
 

@@ -251,7 +251,7 @@ class Explanation(Pictured):
         meaning = {"positive": self.target, "negative": self.opposite}
         marks = [fragment.vertices for fragment in listed]
         given = {"marks": marks, **meaning, **options}
-        drawn = picture(self.graph, vertices=self.vertices, edges=self.edges, **given)
+        drawn = picture(self.graph, vertices=self.vertices, **given)
         if not listed:
             return drawn
         rows = [(fragment.name, fragment.contribution) for fragment in listed]

@@ -27,8 +27,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..graphs.batch import GraphBatch
-from ..graphs.convert.rdkit import molecule_of, quiet_log
-from ..graphs.drawing.molecule import read_molecule
+from ..graphs.convert.rdkit import quiet_log
+from ..graphs.convert.to_rdkit import SourceMolecule, source_molecule
+from ..graphs.molecule_labels import with_atom_labels
+from .molecule import read_molecule
 
 #: Maximum number of regions that grow at a time in a graph that is not a molecule.
 _MOST_REGIONS = 6
@@ -77,14 +79,15 @@ class Fragment:
 def cut(graph: GraphBatch, values: np.ndarray | None = None) -> list[Part]:
     """Divide one graph into connected parts; without molecules, around the largest values."""
     near = [graph.indices[a:b].tolist() for a, b in pairwise(graph.indptr.tolist())]
-    read = molecule_of(graph) or _from_labels(graph)
-    if read is None:
+    read_from_text = {"smiles", "molecule"} & set(graph.columns)
+    source = source_molecule(graph) if read_from_text else _from_labels(with_atom_labels(graph))
+    if source is None:
         strength = np.zeros(graph.n_vertices) if values is None else np.abs(values)
         return _regions(graph, near, strength)
-    molecule, vertices = read
+    vertices = {atom: vertex for vertex, atom in enumerate(source.atoms.tolist())}
     members = [
-        (name, [vertices[atom] for atom in atoms if vertices[atom] >= 0])
-        for name, atoms in _name_atoms(molecule)
+        (name, [vertices[atom] for atom in atoms if atom in vertices])
+        for name, atoms in _name_atoms(source.molecule)
     ]
     owner = {vertex: number for number, part in enumerate(members) for vertex in part[1]}
     hydrogens = [vertex for vertex in range(graph.n_vertices) if vertex not in owner]
@@ -93,9 +96,7 @@ def cut(graph: GraphBatch, values: np.ndarray | None = None) -> list[Part]:
         numbers = [owner[atom] for atom in near[vertex] if atom in owner]
         members[min(numbers, default=-1)][1].append(vertex)
     parts = [
-        Part(name, tuple(group))
-        for name, part in members
-        for group in _components(part, near)
+        Part(name, tuple(group)) for name, part in members for group in _components(part, near)
     ]
     return sorted(parts, key=lambda part: part.vertices)
 
@@ -172,8 +173,8 @@ def _region_name(graph: GraphBatch, near: list[list[int]], seed: int, region: se
 # -------------------------------------------------------------------- molecules
 
 
-def _from_labels(graph: GraphBatch) -> tuple[Any, list[int]] | None:
-    """Build an RDKit molecule from atoms and bonds in labels; None if they are none."""
+def _from_labels(graph: GraphBatch) -> SourceMolecule | None:
+    """Build an RDKit molecule from atoms and bonds in labels, with the hydrogens they imply."""
     read = read_molecule(graph) if graph.edge_labels is not None else None
     if read is None:
         return None
@@ -199,7 +200,7 @@ def _from_labels(graph: GraphBatch) -> tuple[Any, list[int]] | None:
             Chem.SanitizeMol(molecule)
     except ValueError:
         return None
-    return molecule, list(range(graph.n_vertices))
+    return SourceMolecule(molecule, np.arange(graph.n_vertices))
 
 
 class Rule(NamedTuple):
@@ -275,6 +276,8 @@ def _name_atoms(molecule: Any) -> Iterator[tuple[str, list[int]]]:
     """Divide the heavy atoms of a molecule into named parts."""
     from rdkit import Chem
 
+    molecule.UpdatePropertyCache(strict=False)
+    Chem.GetSymmSSSR(molecule)
     heavy = [atom.GetIdx() for atom in molecule.GetAtoms() if atom.GetAtomicNum() != 1]
     if len(heavy) < molecule.GetNumAtoms():
         molecule = Chem.RemoveAllHs(molecule)

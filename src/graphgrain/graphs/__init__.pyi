@@ -23,5 +23,4 @@ from .files import load_molecules as load_molecules
 from .files import load_tu as load_tu
 from .files import save_tu as save_tu
 from .isomorphism import duplicates as duplicates
-from .streams import Chunk as Chunk
 from .streams import as_chunks as as_chunks

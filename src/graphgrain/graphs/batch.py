@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -89,21 +90,6 @@ class GraphBatch:
         )
 
     @classmethod
-    def _of(cls, **arrays: Any) -> GraphBatch:
-        """Build a batch from arrays that are known to be valid."""
-        batch = object.__new__(cls)
-        batch._arrays = batch.told = None
-        arrays.setdefault("columns", {})
-        for name in cls._FIELDS:
-            value = arrays[name]
-            if isinstance(value, np.ndarray):
-                value.flags.writeable = False
-            setattr(batch, name, value)
-        for values in batch.columns.values():
-            values.flags.writeable = False
-        return batch
-
-    @classmethod
     def from_edges(
         cls,
         sizes: Iterable[int],
@@ -149,7 +135,7 @@ class GraphBatch:
         edge_attributes = checked_attributes(edge_attributes, len(pairs), "edge")
 
         source, target, origin = both_directions(pairs, edge_codes, edge_attributes)
-        return cls._of(
+        return of_arrays(
             offsets=offsets,
             indptr=running_sum(np.bincount(source, minlength=n_vertices)),
             indices=target.astype(np.int32),
@@ -228,6 +214,12 @@ class GraphBatch:
     def label_kind(self) -> str:
         """``"integer"``, ``"string"`` or ``"none"``."""
         return label_kind(self.label_table) if self.labelled else "none"
+
+    @property
+    def edge_label_kind(self) -> str | None:
+        """``"integer"`` or ``"string"``, or None for graphs without edges or edge labels."""
+        table = self.edge_label_table
+        return None if table is None or not len(self.indices) else label_kind(table)
 
     @property
     def edge_labels(self) -> np.ndarray | None:
@@ -326,7 +318,7 @@ class GraphBatch:
         return GraphBatch.concatenate([self, other])
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _restore, ({name: getattr(self, name) for name in self._FIELDS},)
+        return partial(of_arrays, **{name: getattr(self, name) for name in self._FIELDS}), ()
 
     def _take(self, graphs: np.ndarray) -> GraphBatch:
         vertices, offsets = gathered_ranges(self.offsets, graphs)
@@ -334,7 +326,8 @@ class GraphBatch:
         shift = np.repeat(offsets[:-1] - self.offsets[graphs], np.diff(offsets))
         indices = self.indices[entries] + np.repeat(shift, np.diff(indptr))
         attributes = self.vertex_attributes
-        batch = self._with_entries(
+        batch = _with_entries(
+            self,
             entries,
             offsets=offsets,
             indptr=indptr,
@@ -364,7 +357,7 @@ class GraphBatch:
         )
         begins = np.cumsum([0, *(batch.n_vertices for batch in batches[:-1])]).tolist()
         moved = [batch.indices + begin for batch, begin in zip(batches, begins, strict=True)]
-        batch = cls._of(
+        batch = of_arrays(
             offsets=running_sum(np.concatenate([batch.vertex_counts for batch in batches])),
             indptr=running_sum(np.concatenate([batch.degrees for batch in batches])),
             indices=np.concatenate(moved).astype(np.int32),
@@ -402,28 +395,47 @@ class GraphBatch:
         arrays = {str(name): column_array(values).view() for name, values in columns.items()}
         for name, values in arrays.items():
             check_length(len(values), len(self), f"entries of the column {name!r}", "graphs")
-        return self._replace(columns=self.columns | arrays)
+        return replaced(self, columns=self.columns | arrays)
 
     def with_labels(self, labels: Any) -> GraphBatch:
         """Return the graphs with other vertex labels, or without labels if None."""
         codes, table = vertex_labels(labels, self.n_vertices)
-        return self._replace(label_codes=codes, label_table=table, labelled=labels is not None)
+        return replaced(self, label_codes=codes, label_table=table, labelled=labels is not None)
 
     def with_degree_labels(self) -> GraphBatch:
         """Return the graphs with each vertex labelled by its number of neighbours."""
         return self.with_labels(self.degrees)
 
-    def _with_entries(self, entries: np.ndarray, **arrays: Any) -> GraphBatch:
-        """Replace arrays, keeping the edge labels and attributes of the given entries only."""
-        codes, attributes = self.edge_label_codes, self.edge_attributes
-        return self._replace(
-            edge_label_codes=None if codes is None else codes[entries],
-            edge_attributes=None if attributes is None else attributes[entries],
-            **arrays,
-        )
 
-    def _replace(self, **arrays: Any) -> GraphBatch:
-        return GraphBatch._of(**({name: getattr(self, name) for name in self._FIELDS} | arrays))
+def of_arrays(**arrays: Any) -> GraphBatch:
+    """Build a batch from arrays that are known to be valid."""
+    batch = object.__new__(GraphBatch)
+    batch._arrays = batch.told = None
+    arrays.setdefault("columns", {})
+    for name in GraphBatch._FIELDS:
+        value = arrays[name]
+        if isinstance(value, np.ndarray):
+            value.flags.writeable = False
+        setattr(batch, name, value)
+    for values in batch.columns.values():
+        values.flags.writeable = False
+    return batch
+
+
+def replaced(batch: GraphBatch, **arrays: Any) -> GraphBatch:
+    """Return a batch with some arrays replaced by others that are known to be valid."""
+    return of_arrays(**({name: getattr(batch, name) for name in GraphBatch._FIELDS} | arrays))
+
+
+def _with_entries(batch: GraphBatch, entries: np.ndarray, **arrays: Any) -> GraphBatch:
+    """Replace arrays, keeping the edge labels and attributes of the entries only."""
+    codes, attributes = batch.edge_label_codes, batch.edge_attributes
+    return replaced(
+        batch,
+        edge_label_codes=None if codes is None else codes[entries],
+        edge_attributes=None if attributes is None else attributes[entries],
+        **arrays,
+    )
 
 
 def subgraph(
@@ -448,10 +460,6 @@ def subgraph(
         edge_attributes=None if attributes is None else attributes[batch.edge_entries][kept],
     )
     return part.with_columns(batch.columns)
-
-
-def _restore(arrays: dict[str, Any]) -> GraphBatch:
-    return GraphBatch._of(**arrays)
 
 
 def counted(number: int, noun: str, plural: str = "") -> str:
@@ -620,25 +628,22 @@ def _warn_about_dropped_edges(
 
 def graph_numbers(key: Any, count: int) -> np.ndarray:
     """Return the graph numbers selected by an integer, slice, mask or index array."""
-    if isinstance(key, slice):
-        return np.arange(count)[key]
-    array = np.asarray(key)
-    if array.dtype == bool and array.shape != (count,):
-        raise IndexError(f"A mask must have one entry per graph ({count}); got {array.shape}.")
-    if array.size == 0:
-        return np.empty(0, dtype=np.int64)
-    if array.dtype.kind not in "iub" or array.ndim > 1:
-        raise IndexError(
-            "A GraphBatch is indexed by an integer, a slice, a mask or a list of integers; "
-            f"got {key!r}."
-        )
-    numbers = (
-        np.flatnonzero(array) if array.dtype == bool else np.atleast_1d(array).astype(np.int64)
+    rows = key
+    if not isinstance(key, slice):
+        rows = np.asarray(key)
+        rows = rows if rows.size else np.empty(0, dtype=np.int64)
+    try:
+        numbers = np.atleast_1d(np.arange(count)[rows])
+    except IndexError as error:
+        reason = str(error)
+    else:
+        if numbers.ndim == 1:
+            return numbers
+        reason = f"it has {numbers.ndim} dimensions"
+    raise IndexError(
+        f"{counted(count, 'graph')} are indexed by an integer, a slice, a mask or a list of "
+        f"integers; got {key!r}: {reason}."
     )
-    outside = (numbers < -count) | (numbers >= count)
-    if outside.any():
-        raise IndexError(f"Graph {numbers[outside][0]} is out of range: there are {count} graphs.")
-    return np.where(numbers < 0, numbers + count, numbers)
 
 
 def running_sum(sizes: np.ndarray) -> np.ndarray:
@@ -739,16 +744,16 @@ def keep_entries(batch: GraphBatch, stays: np.ndarray) -> GraphBatch:
     """Keep only the edges whose two entries are marked in ``stays``, and all vertices."""
     check_length(len(stays), len(batch.indices), "marks", "entries")
     kept = np.concatenate(([0], np.cumsum(stays)))
-    return batch._with_entries(stays, indptr=kept[batch.indptr], indices=batch.indices[stays])
+    return _with_entries(batch, stays, indptr=kept[batch.indptr], indices=batch.indices[stays])
 
 
 def relabel_entries(batch: GraphBatch, labels: Any) -> GraphBatch:
     """Replace the edge labels, given one label per entry."""
     codes, table = encode_labels(labels, "edge")
     check_length(len(codes), len(batch.indices), "labels", "entries")
-    return batch._replace(edge_label_codes=codes, edge_label_table=table)
+    return replaced(batch, edge_label_codes=codes, edge_label_table=table)
 
 
 def replace_entry_attributes(batch: GraphBatch, values: np.ndarray) -> GraphBatch:
     """Replace the edge attributes, given one row per entry."""
-    return batch._replace(edge_attributes=checked_attributes(values, len(batch.indices), "edge"))
+    return replaced(batch, edge_attributes=checked_attributes(values, len(batch.indices), "edge"))

@@ -22,7 +22,7 @@ import numpy as np
 from ..core.hashing import GOLDEN, mix_array, segment_sums
 from ..core.refinement import refine_colours
 from ..errors import GraphgrainWarning
-from .batch import GraphBatch
+from .batch import GraphBatch, replaced
 from .convert.dispatch import as_graphs
 
 _MARKED_ROUNDS = 12  # fixed: an invariant must not depend on when refinement becomes stable
@@ -82,10 +82,10 @@ def duplicates(
     if not vertex_labels:
         batch = batch.with_labels(None)
     if not edge_labels:
-        batch = batch._replace(edge_label_codes=None, edge_label_table=None)
+        batch = replaced(batch, edge_label_codes=None, edge_label_table=None)
     if attributes or decimals is not None:
         batch = _with_attributes_in_labels(batch, decimals)
-    batch = batch._replace(vertex_attributes=None, edge_attributes=None)
+    batch = replaced(batch, vertex_attributes=None, edge_attributes=None)
     # A few rounds distinguish nearly all graphs; only the remaining ones are refined further.
     buckets = _coloured(batch, range(len(batch)), _FIRST_ROUNDS)
     similar = [number for bucket in buckets if len(bucket) > 1 for number in bucket]
@@ -128,12 +128,12 @@ def _with_attributes_in_labels(batch: GraphBatch, decimals: int | None) -> Graph
     vertices, edges = batch.vertex_attributes, batch.edge_attributes
     if vertices is not None and vertices.size:
         codes = _joint_codes(batch.label_codes, vertices, decimals)
-        batch = batch._replace(label_codes=codes, label_table=np.arange(codes.max() + 1))
+        batch = replaced(batch, label_codes=codes, label_table=np.arange(codes.max() + 1))
     if edges is not None and edges.size:
         old = batch.edge_label_codes
         codes = _joint_codes(np.zeros(len(edges)) if old is None else old, edges, decimals)
         table = np.arange(codes.max() + 1)
-        batch = batch._replace(edge_label_codes=codes, edge_label_table=table)
+        batch = replaced(batch, edge_label_codes=codes, edge_label_table=table)
     return batch
 
 

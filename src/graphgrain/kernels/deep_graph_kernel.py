@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..core.hashing import GOLDEN, mix_array, segment_sums
+from ..core.memory import require_memory
 from ..errors import needed
 from ..graphs.batch import GraphBatch
 from ..parameters import SEED, OneOf, Whole, parameter
@@ -151,6 +152,12 @@ class DeepGraphKernel(GraphKernel):
             return np.zeros((counts.shape[1], self.dimension))
         if counts.shape[1] == 1:  # there is nothing to predict, and gensim would hang
             return np.eye(1, self.dimension)
+        require_memory(
+            # gensim holds two vectors for each word, single precision
+            8.0 * counts.shape[1] * self.dimension,
+            f"Vectors of {self.dimension:,} dimensions for {counts.shape[1]:,} words",
+            "Use a smaller dimension",
+        )
         seed = np.random.SeedSequence(self.random_state).generate_state(1)[0]
         model = Word2Vec(
             _Sentences(counts, self.substructures_),

@@ -18,7 +18,7 @@ from ..errors import InvalidParameterError
 from ..graphs.batch import GraphBatch
 from ..parameters import BOOLEAN, SEED, Described, Number, OneOf, Whole, check_parameters, parameter
 from ..views.attribute_bins import with_bins
-from ..views.base import attribute_columns
+from ..views.base import attribute_columns, standard_deviations
 from .bases.graph_kernel import GraphKernel
 from .features import SIMILARITIES
 from .propagation import LARGEST_BIN
@@ -93,8 +93,7 @@ class HashedAttributes(GraphKernel):
 
     def _fit(self, batch: GraphBatch) -> None:
         values = attribute_columns(batch, self.on)
-        # sorted, so that rounding does not depend on the numbering of the vertices
-        spread = np.sort(values, axis=0).std(axis=0) if len(values) else np.ones(values.shape[1])
+        spread = standard_deviations(values)
         self.scale_ = np.where(spread > 1e-12, spread, 1.0)
         rng = np.random.default_rng(self.random_state)
         self.directions_ = rng.standard_normal((self.n_draws, len(self.scale_)))

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..graphs.batch import GraphBatch
-from ..graphs.drawing.molecule import ATOMIC_NUMBER, Atom, are_molecules, parse_atom
+from ..graphs.molecule_labels import ATOMIC_NUMBER, Atom, are_molecules, parse_atom
 
 
 def label_name(label: Any) -> str:

@@ -9,6 +9,7 @@ import numpy as np
 from sklearn.utils import column_or_1d
 
 from ..errors import InvalidParameterError
+from ..graphs.batch import counted
 from ..graphs.tables import is_missing, read_table
 
 #: Limit of absolute values; squares of larger ones would overflow in sums.
@@ -203,8 +204,8 @@ def check_two_classes(classes: np.ndarray, graphs: int) -> None:
     """Raise an error unless there are at least two classes."""
     if len(classes) < 2:
         raise InvalidParameterError(
-            f"There must be at least two classes to tell apart; all {graphs} graphs have the "
-            f"class {classes.tolist()[0] if len(classes) else None!r}."
+            f"There must be at least two classes to tell apart; got {classes.tolist()} in "
+            f"{counted(graphs, 'graph')}."
         )
 
 

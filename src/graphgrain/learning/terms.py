@@ -28,7 +28,7 @@ from sklearn.pipeline import make_pipeline
 from ..core.balls import pairs_within
 from ..errors import GraphgrainWarning, InvalidGraphError, InvalidParameterError
 from ..graphs.batch import GraphBatch
-from ..graphs.drawing.molecule import are_molecules
+from ..graphs.molecule_labels import are_molecules
 from ..kernels.bases.feature_kernel import FeatureKernel
 from ..kernels.bases.graph_kernel import OUTPUT_PARAMETERS, GraphKernel
 from ..kernels.features import Features

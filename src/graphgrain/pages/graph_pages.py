@@ -11,7 +11,6 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 from markupsafe import Markup
 
 from .. import __version__
@@ -21,7 +20,7 @@ from ..explaining.comparison import Comparison, compare
 from ..explaining.fragments import cut
 from ..graphs.batch import GraphBatch, counted
 from ..graphs.drawing import draw
-from ..graphs.drawing.layout import shared_part
+from ..graphs.drawing.common_part import differences
 from ..graphs.drawing.picture import MOST_VERTICES
 from ..kernels.bases.feature_kernel import FeatureKernel
 from ..templating import render
@@ -279,8 +278,6 @@ def _shared_picture(query: GraphBatch, graph: GraphBatch, of_shared: bool) -> Ma
     """Draw a graph in the orientation of another, with the common part or the rest in colour."""
     if max(query.n_vertices, graph.n_vertices) > MOST_VERTICES:
         return _picture(graph, width=300, height=210)
-    common = shared_part(query, graph)[:, 1]
-    inside = np.isin(np.arange(graph.n_vertices), common) == of_shared
-    both = inside[graph.edges].all(axis=1)
-    shown = {"vertices": 0.6 * inside, "edges": 1.0 * both, "limit": 1.0, "legend": False}
+    vertices, edges = (mask != of_shared for mask in differences(query, graph))
+    shown = {"vertices": 0.7 * vertices, "edges": 0.7 * edges, "limit": 1.0, "legend": False}
     return _picture(graph, like=query, width=300, height=210, **shown)

@@ -14,7 +14,7 @@ from ..graphs.batch import GraphBatch
 from ..graphs.convert.dispatch import as_graphs
 from ..graphs.convert.rdkit import LabelFlags, LabelOptions, parse_molecules
 from ..graphs.files.molecules import MoleculeFile, is_molecule_file
-from ..graphs.streams import as_chunks, join_chunks
+from ..graphs.streams import as_chunks
 from ..graphs.tables import is_missing
 from .feature_shards import feature_matrix, hashing_kernel
 
@@ -117,7 +117,7 @@ def _state(path: str | os.PathLike[str]) -> tuple[int, int] | None:
 def _file(part: tuple[str, str | None, Any], labels: LabelOptions, errors: str) -> GraphBatch:
     path, smiles, _ = part
     if not is_molecule_file(Path(path)):
-        return join_chunks(list(as_chunks(path))).graphs
+        return GraphBatch.concatenate(list(as_chunks(path)))
     file = MoleculeFile.opened(path, smiles)
     records = list(file.records)
     names = [f"{file.name}, line {record.line}" for record in records]

@@ -29,7 +29,13 @@ from sklearn.base import clone
 
 from ..errors import InvalidFileError, InvalidParameterError, needed
 from ..graphs.batch import GraphBatch, counted
-from ..graphs.convert.rdkit import LabelFlags, LabelOptions, Unreadable, parse_molecules
+from ..graphs.convert.rdkit import (
+    LabelFlags,
+    LabelOptions,
+    Unreadable,
+    parse_molecules,
+    with_binaries,
+)
 from ..graphs.files.molecules import (
     MoleculeFile,
     Record,
@@ -40,7 +46,7 @@ from ..graphs.files.molecules import (
     typed,
 )
 from ..graphs.processes import map_processes, progress_bar
-from ..graphs.streams import CHUNK_SIZE, Chunk, as_chunks
+from ..graphs.streams import CHUNK_SIZE, as_chunks
 from ..kernels.bases.feature_kernel import FeatureKernel
 from ..kernels.bases.graph_kernel import OUTPUT_PARAMETERS
 from ..kernels.registry import kernel_to_json
@@ -316,7 +322,7 @@ def feature_matrix(kernel: Any, graphs: GraphBatch) -> csr_array:
     from scipy.sparse import csr_array, vstack
 
     parts = []
-    for chunk, _ in as_chunks(graphs, chunk_size=CHUNK_SIZE):
+    for chunk in as_chunks(graphs, chunk_size=CHUNK_SIZE):
         X = kernel.transform(chunk)
         if X.data.max(initial=0) <= 2**24 and np.array_equal(X.data, np.rint(X.data)):
             X = X.astype(np.float32)
@@ -328,7 +334,7 @@ def feature_matrix(kernel: Any, graphs: GraphBatch) -> csr_array:
 
 def _inputs(
     source: Any, shard_size: int, smiles: str | None, labels: LabelOptions
-) -> tuple[MoleculeFile | None, Iterator[list[Record] | Chunk]]:
+) -> tuple[MoleculeFile | None, Iterator[list[Record] | GraphBatch]]:
     """Return the file, if the source is one, and an iterator over the input of each shard."""
     if isinstance(source, str | os.PathLike) and is_molecule_file(Path(source)):
         file = MoleculeFile.opened(source, smiles)
@@ -338,7 +344,7 @@ def _inputs(
             "smiles and the options of labels (charge, stereo, ...) are for files of molecules; "
             "other graphs have their labels already."
         )
-    return None, as_chunks(source, chunk_size=shard_size)
+    return None, map(with_binaries, as_chunks(source, chunk_size=shard_size))
 
 
 def _finished_shard(
@@ -347,7 +353,7 @@ def _finished_shard(
     labels: LabelOptions,
     file: MoleculeFile | None,
     settings: str,
-    task: tuple[int, list[Record] | Chunk],
+    task: tuple[int, list[Record] | GraphBatch],
 ) -> dict[str, Any]:
     """Return the receipt of a shard, after computing it unless it is already finished."""
     number, content = task
@@ -359,8 +365,8 @@ def _finished_shard(
     except InvalidFileError:
         pass
     problems: list[str] = []
-    if isinstance(content, Chunk):
-        (graphs, columns), input_rows = content, len(content.graphs)
+    if isinstance(content, GraphBatch):
+        graphs, columns, input_rows = content, content.columns, len(content)
     else:
         assert file is not None
         parsed = parse_molecules([record.structure for record in content], labels, file.blocks)
@@ -380,14 +386,14 @@ def _finished_shard(
     return receipt
 
 
-def _digest(settings: str, content: list[Record] | Chunk) -> str:
+def _digest(settings: str, content: list[Record] | GraphBatch) -> str:
     """Return the SHA-256 of the settings and the input of a shard."""
     digest = hashlib.sha256(settings.encode())
-    if not isinstance(content, Chunk):
+    if not isinstance(content, GraphBatch):
         digest.update(repr(content).encode())
         return digest.hexdigest()
-    graphs, columns = content
-    arrays: dict[str, Any] = {name: getattr(graphs, name) for name in _GRAPH_ARRAYS} | columns
+    arrays: dict[str, Any] = {name: getattr(content, name) for name in _GRAPH_ARRAYS}
+    arrays |= content.columns
     for name, array in arrays.items():
         digest.update(f"{name} {getattr(array, 'dtype', None)}{np.shape(array)}".encode())
         numeric = array is not None and array.dtype.kind not in "OU"
@@ -460,23 +466,20 @@ def read_shard(
 
 
 def _checked_csr(table: Any, n_features: int) -> csr_array:
-    """Create a sparse matrix after checking its indices, which SciPy uses in compiled code."""
+    """Create a sparse matrix; SciPy uses its indices in compiled code, so all are checked."""
     from scipy.sparse import csr_array
 
+    pa = pyarrow()
     if not table.num_rows:
         return csr_array((0, n_features), dtype=np.float32)
-    lists = [table[name].combine_chunks() for name in (FEATURE_COLUMNS, FEATURE_VALUES)]
-    indptr, ends = (items.offsets.to_numpy() for items in lists)
-    indices, data = (items.values.to_numpy() for items in lists)
-    if indices.dtype.kind != "i" or data.dtype.kind != "f":
-        raise ValueError("its features are not numbers of columns and values")
-    if indptr[0] != 0 or (np.diff(indptr) < 0).any() or not np.array_equal(indptr, ends):
-        raise ValueError("its rows do not follow each other")
-    if not indptr[-1] == len(indices) == len(data):
-        raise ValueError("its rows do not end where it does")
-    if len(indices) and not (indices.min() >= 0 and indices.max() < n_features):
-        raise ValueError(f"a feature is not in one of the {n_features:,} columns")
-    return csr_array((data, indices, indptr), shape=(table.num_rows, n_features))
+    columns = table[FEATURE_COLUMNS].cast(pa.list_(pa.int32())).combine_chunks()
+    values = table[FEATURE_VALUES].combine_chunks()
+    if not columns.offsets.equals(values.offsets):
+        raise ValueError("its lists of columns and of values are not of one length")
+    parts = values.values, columns.values, columns.offsets
+    X = csr_array(tuple(part.to_numpy() for part in parts), (table.num_rows, n_features))
+    X.check_format(full_check=True)
+    return X
 
 
 def _begin(folder: Path, settings: dict[str, Any]) -> None:

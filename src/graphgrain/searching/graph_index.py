@@ -29,13 +29,13 @@ from ..errors import (
     InvalidGraphError,
     InvalidParameterError,
 )
-from ..graphs.batch import GraphBatch, counted
+from ..graphs.batch import GraphBatch, counted, replaced
 from ..graphs.convert.dispatch import as_graphs
 from ..graphs.convert.parts import column_items
 from ..graphs.convert.rdkit import LabelFlags, LabelOptions, from_rdkit, from_smiles, is_rdkit
-from ..graphs.files.molecules import is_molecule_file
+from ..graphs.files.molecules import file_chunks, is_molecule_file
 from ..graphs.processes import progress_bar
-from ..graphs.streams import Chunk, as_chunks
+from ..graphs.streams import as_chunks
 from ..kernels.bases.feature_kernel import FeatureKernel, check_explicit
 from ..kernels.features import Features
 from ..kernels.registry import describe_kernel, kernel_from_json, kernel_to_json
@@ -74,7 +74,7 @@ if TYPE_CHECKING:
 #: Number of graphs of an index among which an example of their labels and attributes is chosen.
 _EXAMPLES = 64
 #: Chunks of graphs with their ids, if they have any.
-Pieces = Iterable[tuple[Chunk, Sequence[Any] | None]]
+Pieces = Iterable[tuple[GraphBatch, Sequence[Any] | None]]
 #: Number of queries answered together, and of graphs of the index used as queries together.
 _BATCH = 256
 _TOGETHER = 1024
@@ -251,7 +251,7 @@ class GraphIndex:
                 raise InvalidParameterError(
                     "An index without graphs needs a kernel; give kernel=TreePlusPlus(...)."
                 )
-            used = default_kernel(first[0][0].graphs) if chosen is None else chosen
+            used = default_kernel(first[0][0]) if chosen is None else chosen
             used.set_params(n_jobs=n_jobs)
             writer = IndexWriter(
                 used, Snapshot(replace(settings, kernel=kernel_entry(used)), []), put
@@ -287,7 +287,7 @@ class GraphIndex:
         numbers = range(first_id, first_id + len(features))
         builder = SegmentBuilder(bool((counts.counts != 1.0).any()))
         bare = GraphBatch.from_edges([0] * len(features), [])
-        builder.add(Chunk(bare, {}), counts, checked_ids(numbers if ids is None else ids))
+        builder.add(bare, counts, checked_ids(numbers if ids is None else ids))
         segments = [Segment(builder.build(), _NO_ROWS, "in memory", features)] if len(bare) else []
         return cls._in_memory(Snapshot(settings, segments), None, n_jobs)
 
@@ -402,7 +402,7 @@ class GraphIndex:
             source = self._as_source(source, options)
             pieces = pieces_of(source, ids, columns, self.n_jobs, options)
             first = list(islice(pieces, 2))
-            new = sum(len(chunk.graphs) for chunk, _ in first)
+            new = sum(len(graphs) for graphs, _ in first)
             if not new:
                 return
             merged = tail_to_merge(now.segments, new) if len(first) == 1 else 0
@@ -806,18 +806,19 @@ class IndexWriter:
 
     def write(self, pieces: Pieces, progress: Callable[[int], object] = lambda count: None) -> None:
         """Make segments of all graphs of a stream."""
-        for chunk, ids in pieces:
-            if len(self._builder.ids) + len(chunk.graphs) > LARGEST:
+        for graphs, ids in pieces:
+            if len(self._builder.ids) + len(graphs) > LARGEST:
                 self._flush()
-            self._check(chunk.graphs)
-            features = keyed_features(self.kernel, chunk.graphs)
-            self._builder.add(chunk, features, self._new_ids(len(chunk.graphs), ids))
-            progress(len(chunk.graphs))
+            self._check(graphs)
+            features = keyed_features(self.kernel, graphs)
+            self._builder.add(graphs, features, self._new_ids(len(graphs), ids))
+            progress(len(graphs))
         self._flush()
 
     def _flush(self) -> None:
         """Make a segment of the collected graphs."""
         if self._builder.ids:
+            self._check_ids(self._builder.ids)
             self.put(self._builder.build())
         self._builder = SegmentBuilder(self._builder.weighted)
 
@@ -850,22 +851,20 @@ class IndexWriter:
             raise InvalidParameterError(
                 f"There must be one id for each graph; got {len(chosen)} ids for {count} graphs."
             )
-        keys = id_keys(chosen)
-        order = np.argsort(keys, kind="stable")
-        ordered = keys[order]
-        again = np.flatnonzero(ordered[1:] == ordered[:-1]) + 1
-        positions = np.searchsorted(self._keys, ordered)
-        inside = positions < len(self._keys)
-        before = np.flatnonzero(inside)[self._keys[positions[inside]] == ordered[inside]]
-        for twice in (*again[:1], *before[:1]):
-            raise InvalidParameterError(
-                f"Every id of an index occurs once; {chosen[order[twice]]!r} comes a second time. "
-                "Leave out ids to number the graphs, or remove the older one first."
-            )
-        self._keys = np.insert(self._keys, positions, ordered)
         following = max((value + 1 for value in chosen if type(value) is int), default=0)
         self.settings = replace(self.settings, next_id=max(first, following))
         return chosen
+
+    def _check_ids(self, ids: list[Any]) -> None:
+        """Check that no id of a new segment occurs twice in the index."""
+        keys = id_keys(ids)
+        self._keys = np.sort(np.concatenate((self._keys, keys)))
+        repeated = self._keys[1:][self._keys[1:] == self._keys[:-1]]
+        for row in np.flatnonzero(np.isin(keys, repeated))[-1:].tolist():
+            raise InvalidParameterError(
+                f"Every id of an index occurs once; {ids[row]!r} comes a second time. Leave out "
+                "ids to number the graphs, or remove the older one first."
+            )
 
 
 def _example(graphs: GraphBatch) -> GraphBatch:
@@ -875,13 +874,11 @@ def _example(graphs: GraphBatch) -> GraphBatch:
 
 def pieces_of(
     source: Any, ids: Any, columns: Any, n_jobs: int | None, options: dict[str, Any]
-) -> Iterator[tuple[Chunk, Sequence[Any] | None]]:
-    """Yield the graphs of a source in chunks with the columns to store, and their ids.
+) -> Iterator[tuple[GraphBatch, Sequence[Any] | None]]:
+    """Yield the graphs of a source in chunks, with the columns to store alone, and their ids.
 
     ``ids`` is None, the name of a column, or an iterable with one id per graph.
     """
-    if is_molecules(source):
-        options = {**options, "n_jobs": n_jobs}
     if not isinstance(columns, list | Mapping | None):
         raise InvalidParameterError(
             "columns is a dictionary of arrays, or a list of names of the source's columns; got "
@@ -890,30 +887,25 @@ def pieces_of(
     arrays = _checked_columns(columns) if isinstance(columns, Mapping) else {}
     values = None if ids is None or isinstance(ids, str) else iter(ids)
     begin = 0
-    for chunk in as_chunks(source, chunk_size=CHUNK, **options):
-        end = begin + len(chunk.graphs)
+    for graphs, names in _chunks(source, n_jobs, options):
+        end = begin + len(graphs)
         for name, column in arrays.items():
             if len(column) < end:
                 raise InvalidParameterError(
                     f"A column needs a value for each graph; {name!r} has {len(column)}."
                 )
-        table = (
-            {  # molecules that were given as RDKit's are stored as graphs alone
-                name: column for name, column in chunk.columns.items() if name != "molecule"
-            }
-            | {name: column[begin:end] for name, column in arrays.items()}
-        )
-        for name, column in table.items():
-            if getattr(column, "ndim", 1) > 1:  # a stream may hold lists
-                table[name] = as_array(column.tolist())
+        table = {name: graphs.columns[name] for name in names} | {
+            name: column[begin:end] if column.ndim == 1 else column[begin:end].tolist()
+            for name, column in arrays.items()
+        }
         chosen: Sequence[Any] | None = None
         if isinstance(ids, str):
             chosen = _column(table, ids).tolist()
         elif values is not None:
-            chosen = list(islice(values, len(chunk.graphs)))
+            chosen = list(islice(values, len(graphs)))
         if isinstance(columns, list):
             table = {name: _column(table, name) for name in columns}
-        yield chunk._replace(columns=table), chosen
+        yield replaced(graphs, columns={}).with_columns(table), chosen
         begin = end
     for name, column in arrays.items():
         if len(column) > begin:
@@ -923,6 +915,21 @@ def pieces_of(
             )
     if values is not None and (left := len(list(islice(values, 1)))):
         raise InvalidParameterError(f"There must be one id for each graph; got {left} too many.")
+
+
+def _chunks(
+    source: Any, n_jobs: int | None, options: dict[str, Any]
+) -> Iterator[tuple[GraphBatch, list[str]]]:
+    """Yield the graphs of a source in chunks, with the names of the columns of the source.
+
+    Readers of molecules add columns of usual names (id, smiles), which would be stored twice.
+    """
+    if is_molecules(source):
+        yield from file_chunks(source, chunk_size=CHUNK, n_jobs=n_jobs, **options)
+        return
+    for graphs in as_chunks(source, chunk_size=CHUNK, **options):
+        # molecules that were given as RDKit's are stored as graphs alone
+        yield graphs, [name for name in graphs.columns if name != "molecule"]
 
 
 def _checked_columns(columns: Mapping[str, Any]) -> dict[str, np.ndarray]:
@@ -936,7 +943,7 @@ def _checked_columns(columns: Mapping[str, Any]) -> dict[str, np.ndarray]:
     return arrays
 
 
-def _column(table: Mapping[str, np.ndarray], name: str) -> np.ndarray:
+def _column(table: Mapping[str, Any], name: str) -> Any:
     if name not in table:
         raise InvalidParameterError(
             f"The graphs have no column {name!r}; they have {', '.join(table) or 'none'}."

@@ -31,7 +31,6 @@ import numpy as np
 from ..errors import InvalidFileError, InvalidParameterError, UnwritableFileError
 from ..graphs.batch import GraphBatch
 from ..graphs.convert.rdkit import LabelOptions
-from ..graphs.streams import Chunk
 from ..kernels.features import Features
 from ..writing import delete_if_free, to_disk, unwritable
 from .segment import (
@@ -191,11 +190,11 @@ class Snapshot:
         return np.array([position[value] for value in ids], dtype=np.int64)
 
     def keys(self) -> np.ndarray:
-        """Return the sorted keys of the ids of all graphs that are not removed."""
+        """Return the keys of the ids of all graphs that are not removed."""
         parts = [part.keys[part.live] for part in self.segments]
-        return np.sort(np.concatenate([np.empty(0, dtype=np.uint64), *parts]))
+        return np.concatenate([np.empty(0, dtype=np.uint64), *parts])
 
-    def pieces(self, first_segment: int = 0) -> Iterator[tuple[Chunk, list[Any]]]:
+    def pieces(self, first_segment: int = 0) -> Iterator[tuple[GraphBatch, list[Any]]]:
         """Yield all graphs with their columns and ids, in chunks."""
         for segment in self.segments[first_segment:]:
             for begin in range(0, len(segment.live), CHUNK):

@@ -38,8 +38,7 @@ from ..core.sketches import (
     sketch,
 )
 from ..errors import InvalidFileError, InvalidParameterError
-from ..graphs.batch import GraphBatch, gathered_ranges
-from ..graphs.streams import Chunk, join_chunks
+from ..graphs.batch import GraphBatch, gathered_ranges, of_arrays
 from ..graphs.tables import is_missing
 from ..kernels.bases.feature_kernel import FeatureKernel
 from ..kernels.features import SIMILARITIES, Counts, Features, squared_norms, total_counts
@@ -137,28 +136,28 @@ class SegmentBuilder:
     def __init__(self, weighted: bool) -> None:
         self.weighted = weighted
         self.ids: list[Any] = []
-        self._chunks: list[Chunk] = []
+        self._batches: list[GraphBatch] = []
         self._sketches: list[Sketches] = []
         self._common = np.empty(0, dtype=np.uint64)
 
-    def add(self, chunk: Chunk, features: Counts, ids: Sequence[Any]) -> None:
+    def add(self, graphs: GraphBatch, features: Counts, ids: Sequence[Any]) -> None:
         """Add some graphs."""
         if not self.ids and not self.weighted:
             self._common = _common_features(features)
         self._sketches.append(_sketched(features, self._common, self.weighted))
-        self._chunks.append(chunk)
+        self._batches.append(graphs)
         self.ids += ids
 
     def build(self) -> Stored:
         """Return the segment of all graphs added so far."""
-        graphs, columns = join_chunks(self._chunks)
+        graphs = GraphBatch.concatenate(self._batches)
         arrays, about = _graph_arrays(graphs)
         arrays |= _sketch_arrays(self._sketches, self._common)
         arrays["keys"] = id_keys(self.ids)
         data, about["arrays"] = laid_out(arrays)
         about["graphs"] = len(graphs)
         stored = {_ID: _column(_ID, self.ids)}
-        for name, values in columns.items():
+        for name, values in graphs.columns.items():
             stored[_COLUMN_CALLED_ID if name == _ID else name] = _column(name, values)
         return Stored(about, data, stored)
 
@@ -527,7 +526,7 @@ class Segment:
             *_widths(edge_table, 1),
         )
         self._require(wrong < 0, f"graph {wrong} cannot be read")
-        return GraphBatch._of(
+        return of_arrays(
             offsets=offsets,
             indptr=indptr,
             indices=indices,
@@ -553,10 +552,10 @@ class Segment:
         self._require(np.isfinite(chosen).all(), f"{name} are not finite")
         return chosen
 
-    def chunk(self, rows: np.ndarray) -> tuple[Chunk, list[Any]]:
+    def chunk(self, rows: np.ndarray) -> tuple[GraphBatch, list[Any]]:
         """Return some of the graphs with their columns, and their ids."""
         columns = {name: as_array(self.column(name, rows.tolist())) for name in self.column_names}
-        return Chunk(self.graphs(rows), columns), self.ids(rows.tolist())
+        return self.graphs(rows).with_columns(columns), self.ids(rows.tolist())
 
     # ---------------------------------------------------------------- verification
 
@@ -566,10 +565,10 @@ class Segment:
         weighted = len(lists.values) > 0
         sketches = []
         for begin in range(0, len(self), CHUNK):
-            chunk, ids = self.chunk(np.arange(begin, min(begin + CHUNK, len(self))))
+            graphs, ids = self.chunk(np.arange(begin, min(begin + CHUNK, len(self))))
             same = np.array_equal(id_keys(ids), self.keys[begin : begin + CHUNK])
             self._require(same, "keys are not those of the ids")
-            features = keyed_features(kernel, chunk.graphs)
+            features = keyed_features(kernel, graphs)
             sketches.append(_sketched(features, lists.common, values_differ(kernel)))
         for name, array in _sketch_arrays(sketches, lists.common).items():
             entry = self.array(name, array.dtype.str, *([None] * array.ndim))

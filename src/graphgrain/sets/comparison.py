@@ -541,9 +541,10 @@ def _check_comparable(first: GraphBatch, second: GraphBatch, names: tuple[str, s
     if not (first.n_vertices and second.n_vertices):
         return
     if first.label_kind != second.label_kind:
+        kinds = [f"{part.label_kind}s" if part.labelled else "missing" for part in (first, second)]
         raise InvalidGraphError(
-            f"The vertex labels of {names[0]} are {first.label_kind}s, those of {names[1]} "
-            f"{second.label_kind}s: no pattern in common. Were they read in the same way?"
+            f"The vertex labels of {names[0]} are {kinds[0]}, those of {names[1]} {kinds[1]}: no "
+            "pattern in common. Were they read in the same way?"
         )
     labels = [set(np.unique(part.labels).tolist()) for part in (first, second)]
     if not labels[0] & labels[1]:

@@ -8,7 +8,7 @@ from scipy.spatial.distance import cdist
 from ..errors import InvalidGraphError
 from ..graphs.batch import GraphBatch, relabel_entries
 from ..parameters import BOOLEAN, SEED, OneOf, Whole, parameter
-from .base import View, attribute_columns
+from .base import View, attribute_columns, standard_deviations
 
 
 class AttributeBins(View):
@@ -53,7 +53,7 @@ class AttributeBins(View):
         if self.strategy == "kmeans":
             from sklearn.cluster import KMeans
 
-            self.scale_ = np.maximum(values.std(axis=0), 1e-12)
+            self.scale_ = np.maximum(standard_deviations(values), 1e-12)
             clusters = min(self.n_bins, len(np.unique(values, axis=0)))
             model = KMeans(clusters, n_init=3, random_state=self.random_state)
             # sorted rows, so that the centres do not depend on the numbering of the vertices

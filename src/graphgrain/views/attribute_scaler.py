@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..graphs.batch import GraphBatch, replace_entry_attributes
+from ..graphs.batch import GraphBatch, replace_entry_attributes, replaced
 from ..parameters import OneOf, parameter
 from .base import View, attribute_columns
 
@@ -57,4 +57,4 @@ class AttributeScaler(View):
         scaled = (values - self.centre_) / self.scale_
         if self.on == "edge":
             return replace_entry_attributes(batch, scaled)
-        return batch._replace(vertex_attributes=scaled)
+        return replaced(batch, vertex_attributes=scaled)

@@ -100,6 +100,16 @@ def attribute_columns(batch: GraphBatch, on: str, expected: int | None = None) -
     return values
 
 
+def standard_deviations(values: np.ndarray) -> np.ndarray:
+    """Return the standard deviation of each column, 1 if it has no values."""
+    if not len(values):
+        return np.ones(values.shape[1])
+    # Dividing by powers of two is exact, and squares of huge values stay finite. The values are
+    # sorted, so that rounding does not depend on the numbering of the vertices.
+    powers = np.frexp(np.abs(values).max(axis=0))[1]
+    return np.ldexp(np.ldexp(np.sort(values, axis=0), -powers).std(axis=0), powers)
+
+
 def seen_through(view: Any, batch: GraphBatch) -> GraphBatch:
     """Apply a fitted view to graphs; None leaves them unchanged."""
     if view is None:

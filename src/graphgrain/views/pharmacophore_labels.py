@@ -6,7 +6,7 @@ import numpy as np
 
 from ..errors import InvalidGraphError
 from ..graphs.batch import GraphBatch
-from ..graphs.drawing.molecule import BOND_ORDERS, are_molecules, parse_atom
+from ..graphs.molecule_labels import BOND_ORDERS, are_molecules, parse_atom
 from .base import View
 
 _HALOGENS = ("F", "Cl", "Br", "I", "At")

@@ -9,15 +9,26 @@ import networkx as nx
 import numpy as np
 import pytest
 from hypothesis import given, settings
+from hypothesis import strategies as st
 
 import graphgrain as gg
 from graphgrain.errors import InvalidGraphError, InvalidParameterError, MissingDependencyError
-from graphgrain.graphs.drawing.layout import layout
+from graphgrain.graphs.drawing.common_part import shared_part
+from graphgrain.graphs.drawing.layouts import root_of, scaled_layout, tree_layout
 from graphgrain.graphs.drawing.shapes import Palette
+from graphgrain.graphs.drawing.sketches import graph_points
 from tests.strategies import graphs, to_tuple
 
 SVG = "{http://www.w3.org/2000/svg}"
+INK = Palette("light").ink
 HOSTILE = '</svg><script>alert(1)</script>"&'
+
+
+@st.composite
+def trees(draw):
+    """Parents of the vertices 1, 2, ... of a tree."""
+    size = draw(st.integers(3, 60))
+    return [draw(st.integers(0, child - 1)) for child in range(1, size)]
 
 
 def parsed(text):
@@ -27,10 +38,12 @@ def parsed(text):
 @settings(max_examples=40)
 @given(graphs(max_size=12))
 def test_any_graph_is_drawn_inside_its_picture(graph):
-    svg = parsed(gg.draw([to_tuple(graph)], width=300, height=200))
+    svg = parsed(gg.draw([to_tuple(graph)], width=300, height=200, legend=False))
     circles = svg.findall(f"{SVG}circle")
     assert len(circles) == len(graph.labels)
-    assert len(svg.findall(f"{SVG}line")) == len(graph.edges)
+    assert len(svg.findall(f"{SVG}path")) == len(graph.edges)
+    words = sorted(node.text for node in svg.findall(f"{SVG}text") if node.get("fill") == INK)
+    assert words == sorted(map(str, graph.labels))  # whole, each once
     for circle in circles:
         assert 0 <= float(circle.get("cx")) <= 300
         assert 0 <= float(circle.get("cy")) <= 200
@@ -40,18 +53,18 @@ def test_any_graph_is_drawn_inside_its_picture(graph):
 @given(graphs(max_size=14))
 def test_layouts_keep_vertices_apart_and_components_side_by_side(graph):
     batch = gg.as_graphs([to_tuple(graph)])
-    points = layout(batch)
+    points = scaled_layout(batch)
     assert np.isfinite(points).all()
     gaps = np.linalg.norm(points[:, None] - points, axis=2) + 9 * np.eye(len(points))
     assert gaps.min(initial=9) > 0.05
-    np.testing.assert_array_equal(points, layout(batch))
+    np.testing.assert_array_equal(points, scaled_layout(batch))
 
 
 def test_vertices_of_large_graphs_do_not_overlap():
     """As circles of the size that they are drawn with."""
     for seed in range(3):
         graph = nx.random_geometric_graph(120, 0.14, seed=seed)
-        svg = parsed(gg.draw([graph], width=900, height=700))
+        svg = parsed(gg.draw([graph], width=900, height=700, legend=False))
         circles = svg.findall(f"{SVG}circle")
         centres = np.array([[float(c.get("cx")), float(c.get("cy"))] for c in circles])
         gaps = np.linalg.norm(centres[:, None] - centres, axis=2) + 1e9 * np.eye(len(centres))
@@ -60,12 +73,12 @@ def test_vertices_of_large_graphs_do_not_overlap():
 
 @pytest.mark.filterwarnings("error")
 def test_a_single_vertex_has_no_nearest_one():
-    [circle] = parsed(gg.draw([([], ["x"])])).findall(f"{SVG}circle")
+    [circle] = parsed(gg.draw([([], ["x"])], legend=False)).findall(f"{SVG}circle")
     assert float(circle.get("r")) == 14.0  # the largest radius
 
 
 def test_a_path_is_laid_out_as_a_line():
-    points = layout(gg.as_graphs([nx.path_graph(8)]))
+    points = scaled_layout(gg.as_graphs([nx.path_graph(8)]))
     lengths = np.linalg.norm(np.diff(points, axis=0), axis=1)
     np.testing.assert_allclose(lengths, 1.0, atol=0.1)
     assert np.ptp(points[:, 0]) > 5 * np.ptp(points[:, 1])
@@ -74,13 +87,30 @@ def test_a_path_is_laid_out_as_a_line():
 def test_colours_follow_values():
     svg = parsed(gg.draw([([(0, 1), (1, 2)], [0, 0, 0])], vertices=[2.0, -2.0, 0.0]))
     fills = [circle.get("fill") for circle in svg.findall(f"{SVG}circle")]
-    assert fills == ["#d95f02", "#2166ac", "#ffffff"]
+    assert fills == ["#e06910", "#488ed4", "#ffffff"]
     half = parsed(gg.draw([([(0, 1)], [0, 0])], vertices=[1.0, 0.5], theme="dark"))
     strong, weak = [circle.get("fill") for circle in half.findall(f"{SVG}circle")]
-    assert strong == "#f58518"
-    assert weak == "#844e1a"  # half way from the background #12161c
+    assert strong == "#a64e0a"
+    assert weak == "#5c3213"  # half way from the background #12161c
     same = parsed(gg.draw([([], [0])], vertices=[1.0], limit=2.0))
     assert same.find(f"{SVG}circle").get("fill") == Palette("light").of(0.5)
+
+
+def luminance(colour):
+    """Relative luminance as defined by WCAG 2."""
+    channels = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
+    linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in channels]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_letters_are_legible_on_every_colour(theme):
+    palette = Palette(theme)
+    colours = [palette.of(value) for value in np.linspace(-1, 1, 41)]
+    colours += [palette.category(number) for number in range(8)]
+    for colour in colours:
+        dark, bright = sorted((luminance(colour), luminance(palette.ink)))
+        assert (bright + 0.05) / (dark + 0.05) >= 4.5
 
 
 def test_the_two_ends_of_the_scale_differ_for_colour_blind_readers():
@@ -105,7 +135,7 @@ def test_legend_and_words():
     assert "for toxic +1" in words
     assert f"for {HOSTILE} -1" in words
     assert "script" not in [node.tag for node in svg.iter()]
-    assert "C (vertex 0): +1" in svg.get("aria-label")
+    assert "C (vertex 0): +1" in svg.find(f"{SVG}title").text
     assert "toxic" not in gg.draw(graph, vertices=[1, 0], positive="toxic", legend=False)
     assert svg.get("role") == "img"
 
@@ -229,10 +259,101 @@ def test_notebooks_show_the_first_graphs():
 def test_the_limit_holds_for_edges_alone():
     def strokes(**options):
         svg = parsed(gg.draw([([(0, 1), (1, 2)], [0, 0, 0])], **options))
-        return [line.get("stroke") for line in svg.findall(f"{SVG}line") if line.get("data-e")]
+        return [line.get("stroke") for line in svg.findall(f"{SVG}path") if line.get("data-e")]
 
     half = strokes(edges=[1.0, -0.5], limit=2.0)
-    assert half == [Palette("light").of(0.75 * share) for share in (0.5, -0.25)]
+    assert half == [Palette("light").of(share) for share in (0.5, -0.25)]
     assert strokes(edges=[2.0, -1.0]) == strokes(edges=[2.0, -1.0], limit=2.0)
-    words = parsed(gg.draw([([(0, 1)], [0, 0])], edges=[1.0])).get("aria-label")
+    words = parsed(gg.draw([([(0, 1)], [0, 0])], edges=[1.0])).find(f"{SVG}title").text
     assert words == "A graph of 2 vertices and 1 edge"  # vertices have no values
+
+
+# -------------------------------------------------------------------- trees, positions, arrows
+
+
+def centres(svg):
+    drawn = [circle for circle in svg.findall(f"{SVG}circle") if circle.get("data-v")]
+    return np.array([(float(c.get("cx")), float(c.get("cy"))) for c in drawn])
+
+
+@settings(max_examples=30, deadline=None)
+@given(trees())
+def test_trees_grow_from_left_to_right(parents):
+    """A child is right of its parent, and vertices of one level are a row apart."""
+    edges = [(parent, child) for child, parent in enumerate(parents, start=1)]
+    batch = gg.as_graphs([(edges, [f"a label {v}" for v in range(len(parents) + 1)])])
+    root = root_of(batch, np.empty((0, 2), dtype=int))
+    assert root == 0
+    level, rows = tree_layout(batch, root)
+    points = centres(parsed(gg.draw(batch)))
+    for parent, child in edges:
+        assert level[child] == level[parent] + 1
+        assert points[child, 0] > points[parent, 0]
+    for depth in range(level.max() + 1):
+        assert (np.diff(np.sort(rows[level == depth])) >= 1 - 1e-9).all()
+
+
+def test_arcs_are_arrows_and_say_where_the_root_is():
+    batch = gg.as_graphs([([(0, 1), (1, 2), (1, 3)], list("abcd"))])
+    arcs = np.array([(3, 1), (1, 0), (1, 2), (2, 1), (0, 3)])  # the last is no edge
+    directed = batch.with_columns({"arcs": [arcs]})
+
+    def heads(svg):
+        return [path for path in svg.findall(f"{SVG}path") if path.get("d").endswith("Z")]
+
+    assert not heads(parsed(gg.draw(batch)))
+    assert len(heads(parsed(gg.draw(directed)))) == 4
+    one_way = batch.with_columns({"arcs": [np.array([(3, 1), (1, 0), (1, 2)])]})
+    points = centres(parsed(gg.draw(one_way)))
+    assert points[3, 0] < points[1, 0] < min(points[0, 0], points[2, 0])
+
+
+def test_two_or_three_attributes_are_positions():
+    corners = np.array([(0.0, 0.0), (2.0, 0.0), (2.0, 1.0), (0.0, 1.0)])
+    graph = gg.GraphBatch.from_edges([4], [(0, 1), (1, 2), (2, 3)], vertex_attributes=corners)
+    points = centres(parsed(gg.draw(graph)))
+    scale = (points[1, 0] - points[0, 0]) / 2
+    expected = points[0] + scale * (corners - corners[0]) * [1, -1]  # upwards
+    np.testing.assert_allclose(points, expected, atol=0.15)
+    flat = np.column_stack((corners, np.zeros(4)))
+    space = gg.GraphBatch.from_edges([4], [(0, 1), (1, 2), (2, 3)], vertex_attributes=flat)
+    drawn = centres(parsed(gg.draw(space)))
+    gaps = [np.linalg.norm(p[:, None] - p, axis=2) for p in (points, drawn)]
+    np.testing.assert_allclose(gaps[0] / gaps[0].max(), gaps[1] / gaps[1].max(), atol=0.01)
+
+
+def test_colours_of_labels_are_in_the_legend():
+    graph = [([(0, 1), (1, 2), (2, 3)], ["noun", "verb", "noun", "a very long adjective"])]
+    svg = parsed(gg.draw(graph))
+    fills = [c.get("fill") for c in svg.findall(f"{SVG}circle")]
+    assert fills[0] == fills[2]
+    assert len(set(fills[:4])) == 3
+    assert sorted(fills[4:]) == sorted(set(fills[:4]))
+    words = [node.text for node in svg.findall(f"{SVG}text")]
+    assert words.count("noun") == 3  # two vertices and the legend
+    assert words.count("a very long adjective") == 2
+    many = [(list(nx.cycle_graph(60).edges), [f"name {v}" for v in range(60)])]
+    words = [node.text for node in parsed(gg.draw(many)).findall(f"{SVG}text")]
+    assert set(words) >= {f"name {v}" for v in range(60)} | {"52 others"}
+
+
+def test_other_graphs_lie_the_same_way_too():
+    """A graph whose vertices are numbered anew is drawn as it was before."""
+    edges = [(0, 1), (1, 2), (2, 3), (3, 0), (3, 4), (4, 5), (5, 6), (2, 7)]
+    first = gg.as_graphs([(edges, [f"label {v}" for v in range(8)])])
+    order = np.array([5, 2, 7, 0, 3, 6, 1, 4])
+    labels = [f"label {v}" for v in np.argsort(order)]
+    second = gg.as_graphs([([(order[u], order[v]) for u, v in edges], labels)])
+    there, here = graph_points(first), graph_points(second, first)
+    np.testing.assert_allclose(here[order], there, atol=0.15)
+
+
+def test_shared_parts_map_edges_to_edges():
+    graphs, _ = gg.load_drugs()
+    for one, two in ((0, 5), (100, 101), (221, 230)):
+        first, second = graphs[one], graphs[two]
+        pairs = dict(shared_part(first, second).tolist())
+        known = {tuple(edge) for edge in second.edges.tolist()}
+        kept = [(pairs[u], pairs[v]) for u, v in first.edges.tolist() if u in pairs and v in pairs]
+        assert all(tuple(sorted(edge)) in known for edge in kept)
+        assert len(kept) >= len(pairs) - 1  # connected

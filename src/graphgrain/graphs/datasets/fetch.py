@@ -129,20 +129,6 @@ def fetch_tu(
     return load_tu(local, **options)
 
 
-def find_tu(name: str, *, cache: str | os.PathLike[str] | None = None) -> Path | None:
-    """Return the local path of a data set that :func:`fetch_tu` would use without a download.
-
-    None if the data set would be downloaded.
-    """
-    import pooch
-
-    local = _in_data_folder(name)
-    if local is None and isinstance(name, str) and Path(name).name == name:
-        file = Path(cache or pooch.os_cache("graphgrain")) / f"{name}.zip"
-        local = file if file.is_file() else None
-    return local
-
-
 def _in_data_folder(name: str) -> Path | None:
     """Return the path of the data set in the folder GRAPHGRAIN_DATA, if it exists."""
     place = os.environ.get("GRAPHGRAIN_DATA")

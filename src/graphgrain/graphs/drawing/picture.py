@@ -1,4 +1,4 @@
-"""Draw graphs: molecules as skeletal formulas, other graphs as dots and lines.
+"""Draw graphs: molecules as structural formulas, other graphs as vertices and lines.
 
 Notebooks display the drawings with HTML templates, which escape all inserted text.
 """
@@ -17,35 +17,44 @@ from ...errors import InvalidGraphError, InvalidParameterError
 from ...templating import environment
 from ..batch import GraphBatch, counted
 from ..convert.dispatch import as_graphs
-from .layout import Placed, place
+from ..convert.to_rdkit import SourceMolecule, source_molecule
+from .molecules import BOND, draw_formula, unseen
 from .shapes import (
+    N_CATEGORIES,
     Circle,
-    Line,
     Palette,
+    Path,
     Picture,
-    Polygon,
     Shape,
     Text,
     check_theme,
+    text_width,
     write_picture,
 )
-from .skeletal import draw_formula
+from .sketches import (
+    FONT_SIZE,
+    Sketch,
+    Style,
+    aligned_molecule,
+    graph_points,
+    natural_size,
+    plan_tree,
+    sketch_graph,
+    sketch_molecule,
+    tree_root,
+)
 
 if TYPE_CHECKING:
     from markupsafe import Markup
 
 #: Larger graphs would be unreadable and take minutes to lay out.
 MOST_VERTICES = 600
-#: Values below this fraction of the largest value are not coloured.
-FAINT = 0.02
+#: Font size of the labels of trees in draw_graph.js.
+_TREE_FONT = 34
+#: Size in pixels that leaves space for molecules of all sizes.
+_LARGE = 10_000
 #: Height of the legend in pixels.
 _LEGEND = 44
-#: The largest edge value gets a slightly weaker colour than the largest vertex value.
-_EDGE_STRENGTH = 0.75
-#: Maximum number of characters of a label inside a vertex.
-_LONGEST_LABEL = 5
-#: Maximum length of a bond in pixels.
-_LONGEST_BOND = 34.0
 
 
 def draw(
@@ -59,29 +68,32 @@ def draw(
     faded: Any = (),
     like: Any = None,
     theme: str = "light",
-    width: int = 420,
-    height: int = 300,
+    width: int | None = None,
+    height: int | None = None,
     legend: bool = True,
+    footnote: bool = False,
 ) -> str:
     """Draw a graph as SVG, with vertices and edges coloured by values.
 
     Parameters
     ----------
     graph : GraphBatch with one graph, or a list with one graph
-        A graph whose labels are atoms and bonds (as written by :func:`from_smiles` and
-        :func:`load_molecules` with any options) is drawn as a molecule, with coordinates from
-        RDKit if it is installed, and otherwise with those stored for the bundled drugs. Hydrogens
-        and charges that the labels do not contain are inferred from valence rules. The layout of
-        all other graphs approximates the distances between vertices.
+        RDKit draws the molecule that was read (columns ``"smiles"`` or ``"molecule"``) with its
+        charges, hydrogens, isotopes and stereo, whatever the labels contain; without these columns,
+        labels that are atoms and bonds are drawn as a molecule. All other graphs, and all graphs
+        without RDKit, are drawn as vertices with their labels: trees from left to right, others by
+        two or three attributes of each vertex, which are its position, or so that distances
+        approximate those in the graph. The column ``"arcs"``, pairs of vertices, adds arrows.
     vertices, edges : array-like, optional
         One value per vertex, and one per row of ``graph.edges``. Positive values are orange and
-        negative values blue, a scale suitable for colour-blind readers.
+        negative values blue, a scale suitable for colour-blind readers. By default, edges blend the
+        colours of their vertices; without any values, vertices are coloured by label unless the
+        graph is a molecule.
     positive, negative : optional
         Names for positive and negative values in the legend, such as class labels.
     limit : float, optional
         Value with the strongest colour; by default the largest absolute value. Use the same
-        limit for several drawings to make them comparable. Edges beside vertices are coloured
-        relative to the largest value of an edge.
+        limit for several drawings to make them comparable.
     faded : sequence of int, default=()
         Vertices to draw in grey, together with the edges between them, such as those that another
         graph has as well.
@@ -89,10 +101,14 @@ def draw(
         Another graph; the part that both have in common is drawn in the same orientation.
     theme : {"light", "dark", "auto"}, default="light"
         Colour scheme; ``"auto"`` follows the setting of the reader's system.
-    width, height : int, default=420 and 300
-        Size in pixels, including the legend.
+    width, height : int, optional
+        Size in pixels, including the legend; by default 420 and 300, and more for graphs whose
+        labels would not be legible.
     legend : bool, default=True
-        Whether to draw the colour scale if there are values.
+        Whether to draw the colour scale if there are values, or the colours of labels.
+    footnote : bool, default=False
+        Whether to say which properties of a molecule its labels, and so kernels, do not contain:
+        charges, isotopes and stereo.
 
     Returns
     -------
@@ -119,9 +135,10 @@ def picture(
     faded: Any = (),
     like: Any = None,
     theme: str = "light",
-    width: int = 420,
-    height: int = 300,
+    width: int | None = None,
+    height: int | None = None,
     legend: bool = True,
+    footnote: bool = False,
     marks: Sequence[Sequence[int]] = (),
 ) -> Picture:
     """Return the drawing of :func:`draw` before it is written as SVG or PNG.
@@ -139,26 +156,96 @@ def picture(
     on_vertices = _values(vertices, batch.n_vertices, "vertices")
     on_edges = _values(edges, batch.n_edges, "edges")
     pale = _faded(faded, batch.n_vertices)
+    reference = None if like is None else _one(like)
     palette = Palette(theme)
-    coloured = vertices is not None or edges is not None
-    below = _LEGEND if legend and coloured else 0
     largest = limit or _largest(on_vertices) or _largest(on_edges) or 1.0
-    # Beside vertices, edges distribute the same contributions a second time, so they have a scale
-    # of their own.
-    of_edges = largest if vertices is None else _largest(on_edges) or 1.0
-    shares = on_vertices / largest, _EDGE_STRENGTH * on_edges / of_edges
-    drawn = Picture(width, height, palette, _described(batch, on_vertices, vertices is not None))
-    if batch.n_vertices:
-        placed = place(batch, None if like is None else _one(like))
-        sketch = _Sketch(batch, placed, pale, palette, width, height - below)
-        shapes = sketch.plain if placed.molecule is None else sketch.formula
-        drawn.shapes += shapes(*shares) + sketch.marks(marks)
-    else:
-        middle = width / 2, (height - below) / 2
+    scaled = [None if own is None else own / largest for own in (on_vertices, on_edges)]
+    source = source_molecule(batch)
+    coloured = on_vertices is not None or on_edges is not None
+    names, categories = _categories(batch) if source is None and not coloured else ([], None)
+    natural = (420, 0) if source is not None else natural_size(batch)
+    width = width or natural[0]
+    below: list[Shape] = []
+    foot = 0.0  # height of what is below the drawing
+    if legend and coloured:
+        below, foot = _legend(palette, largest, positive, negative, width), _LEGEND
+    elif legend and names:
+        below, foot = _label_legend(palette, names, width)
+    words = _left_out(source, batch) if footnote else ""
+    if words:
+        below.append(Text((16, foot + 14), words, 11, palette.soft))
+        foot += 22
+    total = height or max(300, round(natural[1] + foot))
+    style = Style(palette, scaled[0], scaled[1], pale, categories)
+    drawn = Picture(width, total, palette, _described(batch, on_vertices, source is not None))
+    if not batch.n_vertices:
+        middle = width / 2, (total - foot) / 2
         drawn.shapes.append(Text(middle, "no vertices", 13, palette.soft, "middle"))
-    if below:
-        drawn.shapes += _legend(palette, largest, positive, negative, width, height - below)
+    else:
+        size = width, round(total - foot)
+        if source is None:
+            sketch = sketch_graph(batch, reference, style, *size)
+        else:
+            sketch = sketch_molecule(source, batch, reference, style, *size)
+        drawn.shapes += sketch.shapes + _marks(sketch, marks, palette, *size)
+    drawn.shapes += [shape.moved(0, total - foot) for shape in below]
     return drawn
+
+
+def _left_out(source: SourceMolecule | None, graph: GraphBatch) -> str:
+    """Say what the molecule has and the labels of its graph, and so a kernel, have not."""
+    if source is None:
+        return ""
+    bonds = [] if graph.edge_labels is None else graph.edge_labels.tolist()
+    missing = unseen(source.molecule, list(map(str, graph.labels.tolist())), list(map(str, bonds)))
+    return f"The model does not see {' or '.join(missing)}." if missing else ""
+
+
+def _categories(graph: GraphBatch) -> tuple[list[str], np.ndarray | None]:
+    """Return the labels by decreasing frequency, and the number of each vertex's label."""
+    if not graph.labelled:
+        return [], None
+    labels, codes, counts = np.unique(
+        graph.labels.astype(str), return_inverse=True, return_counts=True
+    )
+    order = np.argsort(-counts, kind="stable")
+    return labels[order].tolist(), np.argsort(order)[codes]
+
+
+def _label_legend(palette: Palette, names: list[str], width: int) -> tuple[list[Shape], float]:
+    """Return the names of the labels beside their colours, in rows, and the height."""
+    entries = [(palette.category(number), name) for number, name in enumerate(names)]
+    if len(names) > N_CATEGORIES:
+        entries = [*entries[:N_CATEGORIES], (palette.grey, f"{len(names) - N_CATEGORIES} others")]
+    shapes: list[Shape] = []
+    x, y = 16.0, 14.0
+    for colour, name in entries:
+        wide = 24 + text_width(name, 11)
+        if x > 16 and x + wide > width:
+            x, y = 16.0, y + 17
+        shapes.append(Circle((x, y), 5.0, colour, palette.ink, 0.8))
+        shapes.append(Text((x + 9, y + 4), name, 11, palette.ink))
+        x += wide
+    return shapes, y + 12
+
+
+def _marks(
+    sketch: Sketch, groups: Sequence[Sequence[int]], palette: Palette, width: int, height: int
+) -> list[Shape]:
+    """Draw a number next to each group of vertices, where there is most space."""
+    taken, size = sketch.points, np.array([width, height])
+    angles = np.arange(0, 2 * np.pi, np.pi / 12)
+    around = 0.8 * sketch.unit * np.column_stack((np.cos(angles), np.sin(angles)))
+    shapes: list[Shape] = []
+    for number, group in enumerate(groups, start=1):
+        places = (sketch.points[list(group)][:, None] + around).reshape(-1, 2)
+        inside = ((places > 9) & (places < size - 9)).all(axis=1)
+        free = cdist(places, taken).min(axis=1)
+        x, y = places[int(np.argmax(np.where(inside, free, -1.0)))].tolist()
+        taken = np.vstack((taken, [[x, y]]))
+        shapes.append(Circle((x, y), 8.0, palette.ink))
+        shapes.append(Text((x, y + 3.9), str(number), 11.0, palette.page, "middle"))
+    return shapes
 
 
 def fragment_list(
@@ -179,7 +266,7 @@ def fragment_list(
             Text((10, y), str(number), 11.0, palette.page, "middle"),
             Text((24, y), name, 13.0, palette.ink),
             Text((width - 12, y), f"{value:+.2f}".replace("-", "\u2212"), 13.0, palette.ink, "end"),
-            Polygon(corners, palette.of(1.0 if value > 0 else -1.0)),
+            Path(corners, fill=palette.of(1.0 if value > 0 else -1.0)),
         ]
     return drawn
 
@@ -262,9 +349,9 @@ def _one(graph: Any) -> GraphBatch:
     return batch
 
 
-def _values(values: Any, count: int, what: str) -> np.ndarray:
+def _values(values: Any, count: int, what: str) -> np.ndarray | None:
     if values is None:
-        return np.zeros(count)
+        return None
     array = np.asarray(values, dtype=np.float64)
     if array.shape != (count,) or not np.isfinite(array).all():
         raise InvalidParameterError(
@@ -292,157 +379,26 @@ def _faded(vertices: Any, count: int) -> np.ndarray:
     return pale
 
 
-def _largest(values: np.ndarray) -> float:
-    return float(np.abs(values).max(initial=0.0))
+def _largest(values: np.ndarray | None) -> float:
+    return 0.0 if values is None else float(np.abs(values).max(initial=0.0))
 
 
-def _described(batch: GraphBatch, values: np.ndarray, coloured: bool) -> str:
-    vertices = counted(batch.n_vertices, "vertex", "vertices")
-    text = f"A graph of {vertices} and {counted(batch.n_edges, 'edge')}"
-    if coloured and len(values):
+def _described(batch: GraphBatch, values: np.ndarray | None, molecule: bool) -> str:
+    """Describe the picture of a graph for screen readers."""
+    if molecule:
+        text = f"A molecule of {counted(batch.n_vertices, 'atom')}"
+        text += f" and {counted(batch.n_edges, 'bond')}"
+    else:
+        text = f"A graph of {counted(batch.n_vertices, 'vertex', 'vertices')}"
+        text += f" and {counted(batch.n_edges, 'edge')}"
+    if "id" in batch.columns:
+        text = f"{batch.columns['id'][0]}: {text[0].lower()}{text[1:]}"
+    if values is not None and len(values):
         strongest = np.argsort(-np.abs(values), kind="stable")[:3].tolist()
         labels = batch.labels
         parts = [f"{labels[v]} (vertex {v}): {values[v]:+.3g}" for v in strongest]
         text += f"; largest values: {', '.join(parts)}"
     return text
-
-
-class _Sketch:
-    """The shapes of one nonempty graph, scaled to the given size."""
-
-    def __init__(
-        self,
-        batch: GraphBatch,
-        placed: Placed,
-        pale: np.ndarray,
-        palette: Palette,
-        width: int,
-        height: int,
-    ) -> None:
-        self.batch, self.placed, self.pale, self.palette = batch, placed, pale, palette
-        self.pairs, self.labels = batch.edges.tolist(), batch.labels.tolist()
-        # Maximum edge length in pixels, and extent of texts beyond the points in edge lengths.
-        longest, beyond = (70.0, 0.0) if placed.molecule is None else (_LONGEST_BOND, 0.75)
-        margin = 6.0 if beyond else 18.0
-        self.size = np.array([width, height])
-        low, high = placed.points.min(axis=0) - beyond, placed.points.max(axis=0) + beyond
-        scales = (self.size - 2 * margin) / np.maximum(high - low, 1e-9)
-        self.unit = float(min(scales.min(), longest))
-        self.shift = self.size / 2 - (low + high) / 2 * self.unit
-        self.points = placed.points * self.unit + self.shift
-
-    def _line(self, row: int, *style: Any, **options: Any) -> Line:
-        first, second = self.pairs[row]
-        ends = (*self.points[first].tolist(), *self.points[second].tolist())
-        return Line(ends, *style, **options)
-
-    def _disc(
-        self, vertex: int, radius: float, fill: str, stroke: str = "none", width: float = 0.0
-    ) -> Circle:
-        """Return the circle of a vertex, with a tooltip."""
-        centre = self.points[vertex, 0], self.points[vertex, 1]
-        title = f"{self.labels[vertex]} (vertex {vertex})"
-        return Circle(centre, radius, fill, stroke, width, title, ("v", vertex))
-
-    def formula(self, vertices: np.ndarray, edges: np.ndarray) -> list[Shape]:
-        """Draw a molecule, with colours behind bonds and atoms."""
-        formula, palette = draw_formula(self.placed), self.palette
-        radius, thick = 0.36 * self.unit, max(0.9, 0.055 * self.unit)
-        shapes: list[Shape] = [
-            self._line(row, palette.of(value), 1.2 * radius, part=("e", row))
-            for row, value in enumerate(edges)
-            if abs(value) >= FAINT
-        ]
-        for vertex, value in enumerate(vertices):
-            fill = palette.of(value) if abs(value) >= FAINT else "transparent"
-            shapes.append(self._disc(vertex, radius, fill))
-        for lines, dashed in ((formula.lines, False), (formula.dashes, True)):
-            for line in lines:
-                colour = self._ink(line[:2], line[2:])
-                shapes.append(Line(self._scaled(*line), colour, thick, dashed))
-        shapes += [
-            Polygon([self._scaled(x, y) for x, y in corners], self._ink(*corners))
-            for corners in formula.wedges
-        ]
-        for x, y, radius in formula.circles:
-            ring = self.placed.points[cdist([(x, y)], self.placed.points)[0] < 2 * radius]
-            colour = self._ink(*map(tuple, ring))
-            shapes.append(Circle(self._scaled(x, y), radius * self.unit, "none", colour, thick))
-        for glyphs in formula.texts:
-            x, y, text, size = glyphs
-            colour = self._ink((x + glyphs.width / 2, y - 0.35 * size))
-            shapes.append(Text(self._scaled(x, y), text, size * self.unit, colour))
-        return shapes
-
-    def _scaled(self, *numbers: float) -> Any:
-        return tuple(number * self.unit + self.shift[i % 2] for i, number in enumerate(numbers))
-
-    def _ink(self, *corners: Any) -> str:
-        """Return grey if the atoms nearest to the points are all faded."""
-        if not self.pale.any():
-            return self.palette.ink
-        nearest = cdist(np.array(corners), self.placed.points).argmin(axis=1)
-        return self.palette.grey if self.pale[nearest].all() else self.palette.ink
-
-    def marks(self, groups: Sequence[Sequence[int]]) -> list[Shape]:
-        """Draw a number next to each group of vertices, where there is most space."""
-        taken = self.points
-        angles = np.arange(0, 2 * np.pi, np.pi / 12)
-        around = 0.8 * self.unit * np.column_stack((np.cos(angles), np.sin(angles)))
-        shapes: list[Shape] = []
-        for number, group in enumerate(groups, start=1):
-            places = (self.points[list(group)][:, None] + around).reshape(-1, 2)
-            inside = ((places > 9) & (places < self.size - 9)).all(axis=1)
-            free = cdist(places, taken).min(axis=1)
-            x, y = places[int(np.argmax(np.where(inside, free, -1.0)))].tolist()
-            taken = np.vstack((taken, [[x, y]]))
-            shapes.append(Circle((x, y), 8.0, self.palette.ink))
-            shapes.append(Text((x, y + 3.9), str(number), 11.0, self.palette.page, "middle"))
-        return shapes
-
-    def plain(self, vertices: np.ndarray, edges: np.ndarray) -> list[Shape]:
-        """Draw a graph with dots and lines."""
-        palette, pale = self.palette, self.pale
-        # One in ten vertices may be closer to another than this.
-        distances = cdist(self.points, self.points) + np.diag(np.full(len(self.points), 1e9))
-        gap = np.quantile(distances.min(axis=1), 0.1)
-        radius = float(np.clip(min(0.3 * self.unit, 0.48 * gap), 2.0, 14.0))
-        shapes: list[Shape] = []
-        for row, (first, second) in enumerate(self.pairs):
-            if abs(edges[row]) >= FAINT:
-                colour = palette.of(edges[row])
-                shapes.append(self._line(row, colour, 0.7 * radius + 2, part=("e", row)))
-            both = pale[first] and pale[second]
-            shapes.append(self._line(row, palette.grey if both else palette.soft, 1.2))
-        shapes += self._edge_labels(radius)
-        for vertex, value in enumerate(vertices):
-            ink = palette.grey if pale[vertex] else palette.ink
-            shapes.append(self._disc(vertex, radius, palette.of(value), ink, 1.1))
-            if self.batch.labelled and radius >= 6:
-                text = _shortened(str(self.labels[vertex]), _LONGEST_LABEL)
-                size = min(11.0, 2.6 * radius / max(2, len(text)))
-                x, y = self.points[vertex].tolist()
-                shapes.append(Text((x, y + 0.35 * size), text, size, ink, "middle"))
-        return shapes
-
-    def _edge_labels(self, radius: float) -> list[Shape]:
-        """Draw the labels of edges that have enough space for them."""
-        names = self.batch.edge_labels
-        size = 9.0
-        taken = [(x - radius, y - radius, x + radius, y + radius) for x, y in self.points.tolist()]
-        shapes: list[Shape] = []
-        for pair, name in zip(self.pairs, [] if names is None else names.tolist(), strict=False):
-            text = str(name)
-            wide = 0.56 * size * len(text)
-            first, second = self.points[pair]
-            x, y = ((first + second) / 2).tolist()
-            left, top, right, bottom = box = (x - wide / 2, y - 3 - size, x + wide / 2, y)
-            if wide <= float(np.linalg.norm(first - second)) - 2 * radius and not any(
-                left < x2 and x1 < right and top < y2 and y1 < bottom for x1, y1, x2, y2 in taken
-            ):
-                taken.append(box)
-                shapes.append(Text((x, y - 3), text, size, self.palette.soft, "middle"))
-        return shapes
 
 
 def _shortened(text: str, letters: int) -> str:
@@ -455,7 +411,7 @@ def _shortened(text: str, letters: int) -> str:
 
 
 def _legend(
-    palette: Palette, largest: float, positive: Any, negative: Any, width: int, top: int
+    palette: Palette, largest: float, positive: Any, negative: Any, width: int
 ) -> list[Shape]:
     """Draw the colour scale, labelled with the largest value at both ends."""
     left, right = 16.0, width - 16.0
@@ -464,14 +420,14 @@ def _legend(
     shapes: list[Shape] = []
     for i in range(steps):
         x1, x2 = left + i * step, left + (i + 1) * step + (0.3 if i < steps - 1 else 0)
-        corners = [(x1, top + 6), (x2, top + 6), (x2, top + 15), (x1, top + 15)]
-        shapes.append(Polygon(corners, palette.of(2 * i / (steps - 1) - 1)))
+        corners = [(x1, 6.0), (x2, 6.0), (x2, 15.0), (x1, 15.0)]
+        shapes.append(Path(corners, fill=palette.of(2 * i / (steps - 1) - 1)))
     room = int((width / 2 - 26) / 5.8) - 7  # letters beside a number, up to the middle
     low, high = (
         word if name is None else _shortened(f"for {name}", room)
         for word, name in (("against", negative), ("for", positive))
     )
-    ink, base = palette.ink, top + 30
+    ink, base = palette.ink, 30.0
     shapes.append(Text((left, base), f"{low} {-largest:.2g}", 11, ink))
     shapes.append(Text((width / 2, base), "0", 11, ink, "middle"))
     shapes.append(Text((right, base), f"{high} {largest:+.2g}", 11, ink, "end"))
@@ -483,36 +439,35 @@ def _legend(
 
 def outline(graph: GraphBatch, like: GraphBatch | None = None) -> dict[str, Any]:
     """Return the drawing of a graph as compact JSON data, in hundredths of an edge length."""
-    placed = place(graph, like)
-    shown: dict[str, Any] = {
-        "points": np.round(100 * placed.points).astype(int).tolist(),
-        "edges": graph.edges.tolist(),
-    }
-    if placed.molecule is None:
+    edges = graph.edges.tolist()
+    source = source_molecule(graph)
+    if source is None:
         labels = [str(label) for label in graph.labels.tolist()] if graph.labelled else []
-        return shown | {"labels": labels}
-    formula = draw_formula(placed)
+        shown: dict[str, Any] = {"edges": edges, "labels": labels}
+        root = tree_root(graph)
+        if root is not None:
+            points = plan_tree(graph, root).points * (_TREE_FONT / FONT_SIZE)
+            return {"points": _hundredths(points / 100), **shown, "tree": True}
+        points = graph_points(graph, like) if graph.n_vertices else np.empty((0, 2))
+        return {"points": _hundredths(points), **shown}
+    formula = draw_formula(aligned_molecule(source, graph, like), _LARGE, _LARGE)
+    shown = {"points": _hundredths(formula.points[source.atoms] / BOND), "edges": edges}
+    for stroke in formula.strokes:
+        corners = _hundredths(np.array(stroke.points) / BOND)
+        if stroke.kind == "text":
+            text = [*corners[0], stroke.text, round(100 * stroke.size / BOND)]
+            shown.setdefault("texts", []).append(text)
+        else:
+            path = "M" + "L".join(f"{x} {y}" for x, y in corners)
+            name = {"line": "lines", "dashes": "dashes", "polygon": "wedges"}[stroke.kind]
+            end = "Z" if stroke.kind == "polygon" else ""
+            shown[name] = shown.get(name, "") + path + end
+    return shown
 
-    def path(lines: list[tuple[float, float, float, float]]) -> str:
-        return "".join("M{} {}L{} {}".format(*_hundredths(line)) for line in lines)
 
-    wedges = "".join(
-        "M" + "L".join("{} {}".format(*_hundredths(point)) for point in corners) + "Z"
-        for corners in formula.wedges
-    )
-    texts = [[*_hundredths((t.x, t.y)), t.text, round(100 * t.size)] for t in formula.texts]
-    drawn = {
-        "lines": path(formula.lines),
-        "dashes": path(formula.dashes),
-        "wedges": wedges,
-        "circles": [_hundredths(circle) for circle in formula.circles],
-        "texts": texts,
-    }
-    return shown | {name: value for name, value in drawn.items() if value}
-
-
-def _hundredths(numbers: tuple[float, ...]) -> list[int]:
-    return [round(100 * number) for number in numbers]
+def _hundredths(points: np.ndarray) -> list[list[int]]:
+    rounded: list[list[int]] = np.round(100 * points).astype(int).reshape(-1, 2).tolist()
+    return rounded
 
 
 # -------------------------------------------------------------------- notebooks
@@ -544,7 +499,8 @@ def graphs_html(batch: GraphBatch) -> str:
     for number, graph in enumerate(batch[:_GRAPHS]):
         vertices = counted(graph.n_vertices, "vertex", "vertices")
         words = f"{number}: {vertices}, {counted(graph.n_edges, 'edge')}"
-        shown.append((picture_or_reason(partial(draw, graph), width=180, height=130), words))
+        drawn = partial(draw, graph, width=180, height=130, legend=False)
+        shown.append((picture_or_reason(drawn), words))
     more = len(batch) - len(shown)
     rest = f"{more:,}" if more else ""
     return card("graphgrain.graphs.drawing", "card.html", "multiples", repr(batch), shown, rest)

@@ -9,25 +9,44 @@ from __future__ import annotations
 
 import io
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cache
+from hashlib import blake2b
 from html import escape
+from itertools import pairwise
 from pathlib import PurePath
 from typing import Any, NamedTuple
+
+import numpy as np
 
 from ...errors import InvalidParameterError, needed
 from ...writing import atomic_write
 
 #: These fonts have the same metrics, so text has the same width everywhere.
 FONT = "Arial, Helvetica, 'Liberation Sans', sans-serif"
+#: Mean width of a letter, as a fraction of the font size.
+LETTER = 0.56
 
-_POSITIVE = {"light": (217, 95, 2), "dark": (245, 133, 24)}
-_NEGATIVE = {"light": (33, 102, 172), "dark": (72, 149, 239)}
-_PAGE = {"light": (255, 255, 255), "dark": (18, 22, 28)}
-_INK = {"light": (24, 32, 43), "dark": (232, 236, 242)}
-_GREY = {"light": (134, 142, 153), "dark": (122, 132, 145)}
-_SOFT = {"light": (83, 96, 114), "dark": (163, 174, 189)}
+RGB = tuple[int, ...]
+#: Each colour in the light and in the dark theme. Ink is legible on all of them but grey.
+_POSITIVE = (224, 105, 16), (166, 78, 10)
+_NEGATIVE = (72, 142, 212), (43, 104, 187)
+_PAGE = (255, 255, 255), (18, 22, 28)
+_INK = (24, 32, 43), (232, 236, 242)
+_GREY = (158, 165, 175), (102, 112, 125)
+_SOFT = (83, 96, 114), (163, 174, 189)
+_CATEGORIES = (
+    ((158, 202, 225), (38, 92, 126)),
+    ((253, 190, 133), (140, 76, 14)),
+    ((161, 217, 155), (36, 102, 50)),
+    ((250, 178, 203), (146, 48, 92)),
+    ((203, 190, 224), (92, 70, 140)),
+    ((240, 224, 120), (104, 88, 8)),
+    ((150, 220, 214), (14, 98, 96)),
+    ((216, 190, 168), (104, 78, 58)),
+)
+N_CATEGORIES = len(_CATEGORIES)
 
 #: Points, matplotlib's unit of line widths and font sizes, per pixel.
 _POINT = 72 / 100
@@ -56,80 +75,96 @@ class Palette:
 
     def of(self, strength: float) -> str:
         """Return the colour of a value between -1 and 1."""
-        ends = _POSITIVE if strength > 0 else _NEGATIVE
-        amount = min(1.0, abs(strength))
-        return self._css(
-            {
-                theme: tuple(
-                    round(amount * high + (1 - amount) * low)
-                    for low, high in zip(page, ends[theme], strict=True)
-                )
-                for theme, page in _PAGE.items()
-            }
-        )
+        return self._css(_scale(strength))
 
-    def _css(self, colours: Mapping[str, tuple[int, ...]]) -> str:
-        codes = {name: "#" + bytes(colour).hex() for name, colour in colours.items()}
-        return codes.get(self.theme) or f"light-dark({codes['light']},{codes['dark']})"
+    def category(self, number: int) -> str:
+        """Return the colour of a label; grey after the last."""
+        return self._css(_CATEGORIES[number]) if number < N_CATEGORIES else self.grey
+
+    def _css(self, colours: Sequence[RGB]) -> str:
+        light, dark = ("#" + bytes(colour).hex() for colour in colours)
+        return {"light": light, "dark": dark}.get(self.theme, f"light-dark({light},{dark})")
 
 
-class Line(NamedTuple):
-    """A straight line; ``part`` is what it represents, such as ``("e", 3)`` for edge 3."""
+def _scale(strength: float) -> list[RGB]:
+    """Return the colour of a value between -1 and 1 in both themes."""
+    amount = min(1.0, abs(strength))
+    return [
+        tuple(round(amount * high + (1 - amount) * low) for low, high in zip(*ends, strict=True))
+        for ends in zip(_PAGE, _POSITIVE if strength > 0 else _NEGATIVE, strict=True)
+    ]
 
-    ends: tuple[float, float, float, float]
-    colour: str
-    width: float
+
+Point = tuple[float, float]
+
+
+class Path(NamedTuple):
+    """Straight lines through points; closed and filled if there is a ``fill``.
+
+    ``stroke`` is one colour, or those of both ends, which are blended. ``part`` is what the path
+    represents, such as ``("e", 3)`` for edge 3.
+    """
+
+    points: Sequence[Point]
+    stroke: str | tuple[str, str] = "none"
+    width: float = 0.0
+    fill: str = "none"
     dashed: bool = False
     part: tuple[str, int] | None = None
 
-    def moved(self, by: float) -> Line:
-        x1, y1, x2, y2 = self.ends
-        return self._replace(ends=(x1 + by, y1, x2 + by, y2))
+    def moved(self, right: float, down: float = 0) -> Path:
+        return self._replace(points=[(x + right, y + down) for x, y in self.points])
 
     def svg(self) -> str:
-        x1, y1, x2, y2 = self.ends
-        dashes = f' stroke-dasharray="{2.2 * self.width:.1f}"' if self.dashed else ""
+        corners = "L".join(f"{x:.1f} {y:.1f}" for x, y in self.points)
+        if self.fill != "none":
+            return f'<path d="M{corners}Z" fill="{self.fill}"/>'
+        gradient, stroke = self._gradient()
+        dashes = ' stroke-dasharray="2"' if self.dashed else ""
         return (
-            f'<line x1="{x1:.1f}" y1="{y1:.1f}" x2="{x2:.1f}" y2="{y2:.1f}"{_data(self.part)} '
-            f'stroke="{self.colour}" stroke-width="{self.width:.1f}" stroke-linecap="round"'
-            f"{dashes}/>"
+            f'{gradient}<path d="M{corners}"{_data(self.part)} fill="none" stroke="{stroke}" '
+            f'stroke-width="{self.width:.1f}" stroke-linecap="round"{dashes}/>'
         )
 
-    def add_to(self, axes: Any, order: int) -> None:
-        x1, y1, x2, y2 = self.ends
-        axes.plot(
-            [x1, x2],
-            [y1, y2],
-            color=self.colour,
-            linewidth=self.width * _POINT,
-            solid_capstyle="round",
-            linestyle=(0, (2.2, 2.2)) if self.dashed else "-",
-            zorder=order,
-        )
-
-
-class Polygon(NamedTuple):
-    """A filled polygon."""
-
-    points: Sequence[tuple[float, float]]
-    fill: str
-
-    def moved(self, by: float) -> Polygon:
-        return self._replace(points=[(x + by, y) for x, y in self.points])
-
-    def svg(self) -> str:
-        points = " ".join(f"{x:.1f},{y:.1f}" for x, y in self.points)
-        return f'<polygon points="{points}" fill="{self.fill}"/>'
+    def _gradient(self) -> tuple[str, str]:
+        """Return the definition of the gradient between two colours, and the stroke."""
+        if isinstance(self.stroke, str):
+            return "", self.stroke
+        first, second = self.stroke
+        (x1, y1), (x2, y2) = self.points
+        ends = f'x1="{x1:.1f}" y1="{y1:.1f}" x2="{x2:.1f}" y2="{y2:.1f}"'
+        # The name follows from the content, so several pictures can stand on one page.
+        name = "g" + blake2b(f"{ends}{self.stroke}".encode(), digest_size=6).hexdigest()
+        return (
+            f'<linearGradient id="{name}" gradientUnits="userSpaceOnUse" {ends}>'
+            f'<stop offset="0" stop-color="{first}"/><stop offset="1" stop-color="{second}"/>'
+            "</linearGradient>"
+        ), f"url(#{name})"
 
     def add_to(self, axes: Any, order: int) -> None:
-        x, y = zip(*self.points, strict=True)
-        axes.fill(x, y, facecolor=self.fill, edgecolor="none", zorder=order)
+        x, y = np.array(self.points).T
+        if self.fill != "none":
+            axes.fill(x, y, facecolor=self.fill, edgecolor="none", zorder=order)
+            return
+        style: dict[str, Any] = {"linewidth": self.width * _POINT, "zorder": order}
+        if isinstance(self.stroke, str):
+            style["linestyle"] = (0, (1.5, 1.5)) if self.dashed else "-"
+            axes.plot(x, y, color=self.stroke, solid_capstyle="round", **style)
+            return
+        from matplotlib.colors import LinearSegmentedColormap
+
+        colours = LinearSegmentedColormap.from_list("", list(self.stroke))
+        steps = np.linspace(0, 1, 13)
+        for begin, end in pairwise(steps):
+            part = np.array([begin, end])
+            ends = x[0] + part * (x[1] - x[0]), y[0] + part * (y[1] - y[0])
+            axes.plot(*ends, color=colours((begin + end) / 2), solid_capstyle="round", **style)
 
 
 class Circle(NamedTuple):
     """A circle; ``title`` is its tooltip."""
 
-    centre: tuple[float, float]
+    centre: Point
     radius: float
     fill: str
     stroke: str = "none"
@@ -137,8 +172,8 @@ class Circle(NamedTuple):
     title: str = ""
     part: tuple[str, int] | None = None
 
-    def moved(self, by: float) -> Circle:
-        return self._replace(centre=(self.centre[0] + by, self.centre[1]))
+    def moved(self, right: float, down: float = 0) -> Circle:
+        return self._replace(centre=(self.centre[0] + right, self.centre[1] + down))
 
     def svg(self) -> str:
         x, y = self.centre
@@ -152,41 +187,42 @@ class Circle(NamedTuple):
     def add_to(self, axes: Any, order: int) -> None:
         from matplotlib.patches import Circle as Patch
 
-        axes.add_patch(
-            Patch(
-                self.centre,
-                self.radius,
-                facecolor="none" if self.fill == "transparent" else self.fill,
-                edgecolor=self.stroke,
-                linewidth=self.stroke_width * _POINT,
-                zorder=order,
-            )
-        )
+        style = {"edgecolor": self.stroke, "linewidth": self.stroke_width * _POINT}
+        fill = "none" if self.fill == "transparent" else self.fill
+        axes.add_patch(Patch(self.centre, self.radius, facecolor=fill, zorder=order, **style))
 
 
 class Text(NamedTuple):
-    """Text whose baseline has its start, middle or end (``anchor``) at a point."""
+    """Text whose baseline has its start, middle or end (``anchor``) at a point.
 
-    place: tuple[float, float]
+    ``halo`` is the colour of an outline that separates it from lines below.
+    """
+
+    at: Point
     text: str
     size: float
     colour: str
     anchor: str = "start"
+    halo: str = ""
 
-    def moved(self, by: float) -> Text:
-        return self._replace(place=(self.place[0] + by, self.place[1]))
+    def moved(self, right: float, down: float = 0) -> Text:
+        return self._replace(at=(self.at[0] + right, self.at[1] + down))
 
     def svg(self) -> str:
-        x, y = self.place
+        x, y = self.at
         anchor = f' text-anchor="{self.anchor}"' if self.anchor != "start" else ""
+        halo = f' stroke="{self.halo}" stroke-width="3" paint-order="stroke"' if self.halo else ""
         return (
             f'<text x="{x:.1f}" y="{y:.1f}"{anchor} font-size="{self.size:.1f}" '
-            f'fill="{self.colour}" pointer-events="none">{escape(self.text)}</text>'
+            f'fill="{self.colour}"{halo} pointer-events="none">{escape(self.text)}</text>'
         )
 
     def add_to(self, axes: Any, order: int) -> None:
+        from matplotlib.patheffects import withStroke
+
+        outline = [withStroke(linewidth=3 * _POINT, foreground=self.halo)] if self.halo else None
         axes.text(
-            *self.place,
+            *self.at,
             self.text,
             fontsize=self.size * _POINT,
             color=self.colour,
@@ -195,7 +231,13 @@ class Text(NamedTuple):
             family=_font_family(),
             zorder=order,
             parse_math=False,
+            path_effects=outline,
         )
+
+
+def text_width(text: str, size: float) -> float:
+    """Return the approximate width of a text in pixels."""
+    return LETTER * size * len(text)
 
 
 def _data(part: tuple[str, int] | None) -> str:
@@ -211,7 +253,7 @@ def _font_family() -> str:
     return next((n for n in ("Arial", "Helvetica", "Liberation Sans") if n in known), "sans-serif")
 
 
-Shape = Line | Polygon | Circle | Text
+Shape = Path | Circle | Text
 
 
 @dataclass
@@ -240,8 +282,8 @@ class Picture:
         return (
             '<svg xmlns="http://www.w3.org/2000/svg" '
             f'viewBox="0 0 {self.width} {self.height}" width="{self.width}" '
-            f'height="{self.height}" role="img" aria-label="{escape(self.description)}" '
-            f'style="{self.palette.root_style}" font-family="{FONT}">{inside}</svg>'
+            f'height="{self.height}" role="img" style="{self.palette.root_style}" '
+            f'font-family="{FONT}"><title>{escape(self.description)}</title>{inside}</svg>'
         )
 
     def png(self, scale: float = 2.0) -> bytes:

@@ -28,9 +28,9 @@ from ..convert.rdkit import (
     rdkit,
 )
 from ..processes import map_processes, progress_bar
-from ..streams import CHUNK_SIZE, Chunk, join_chunks
+from ..streams import CHUNK_SIZE
 from ..tables import ID_NAMES, names_beside, the_column, with_ids
-from .archive import MIB, check_size, text_file, text_lines
+from .archive import MAX_LINE, MIB, check_size, text_file, text_lines
 
 
 class Record(NamedTuple):
@@ -66,7 +66,7 @@ def iter_molecules(
     n_jobs: int | None = None,
     verbose: int = 0,
     **labels: Unpack[LabelFlags],
-) -> Iterator[Chunk]:
+) -> Iterator[GraphBatch]:
     """Read molecules from a file in chunks, so that memory use does not grow with its length.
 
     Parameters
@@ -97,12 +97,13 @@ def iter_molecules(
 
     Yields
     ------
-    Chunk
-        A pair ``(graphs, columns)``. The columns are ``"line"`` (the line number of the molecule
-        as an integer; a column of this name in the file becomes ``"input_line"``) and all columns
-        of the file as text, because a column can contain numbers in one chunk and other text in
-        the next. Convert numeric columns with ``columns["active"].astype(float)``. A chunk of an
-        ``.sdf`` file has the properties that at least one of its molecules has.
+    GraphBatch
+        Consecutive molecules. Their columns are ``"line"`` (the line number of the molecule as an
+        integer; a column of this name in the file becomes ``"input_line"``), ``"smiles"`` (or
+        ``"molecule"``, see :func:`from_rdkit`), ``"id"``, and all columns of the file as text,
+        because a column can contain numbers in one chunk and other text in the next. Convert
+        numeric columns with ``graphs.columns["active"].astype(float)``. A chunk of an ``.sdf``
+        file has the properties that at least one of its molecules has.
 
     See Also
     --------
@@ -114,11 +115,31 @@ def iter_molecules(
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     file = pathlib.Path(folder, "three.smi")
     ...     _ = file.write_text("CCO ethanol\\nCN methylamine\\nC methane\\n")
-    ...     for graphs, columns in gg.iter_molecules(file, chunk_size=2):
-    ...         print(len(graphs), columns["line"], columns["name"])
+    ...     for graphs in gg.iter_molecules(file, chunk_size=2):
+    ...         print(len(graphs), graphs.columns["line"], graphs.columns["name"])
     2 [1 2] ['ethanol' 'methylamine']
     1 [3] ['methane']
     """
+    options: Any = {"smiles": smiles, "id": id, "errors": errors, "standardize": standardize}
+    options |= {"after_line": after_line, "n_jobs": n_jobs, "verbose": verbose}
+    chunks = file_chunks(path, chunk_size=chunk_size, **options, **labels)
+    return (graphs for graphs, _ in chunks)
+
+
+def file_chunks(
+    path: str | os.PathLike[str],
+    *,
+    chunk_size: int = CHUNK_SIZE,
+    smiles: str | None = None,
+    id: str | None = None,
+    errors: str = "raise",
+    standardize: str | None = None,
+    after_line: int = 0,
+    n_jobs: int | None = None,
+    verbose: int = 0,
+    **labels: Unpack[LabelFlags],
+) -> Iterator[tuple[GraphBatch, list[str]]]:
+    """Read molecules as :func:`iter_molecules` does, with the names of the file's own columns."""
     check_value("chunk_size", chunk_size, Whole(1))
     file = MoleculeFile.opened(path, smiles)
     file = file._replace(records=_after(file, after_line))
@@ -227,12 +248,17 @@ def load_molecules(
 
 def molecule_texts(
     path: str | os.PathLike[str], max_bytes: int | None = None, **options: Any
-) -> Chunk:
-    """Load molecules as :func:`load_molecules` does, with the columns as text."""
+) -> tuple[GraphBatch, dict[str, np.ndarray]]:
+    """Load molecules as :func:`load_molecules` does, with the columns of the file as text."""
     place = text_file(path)
     check_size(place, max_bytes)
-    chunks = list(iter_molecules(place, **options))
-    return join_chunks(chunks or [Chunk(GraphBatch.from_edges([], []), {})])
+    chunks = list(file_chunks(place, **options))
+    graphs = GraphBatch.concatenate([batch for batch, _ in chunks])
+    columns = {name: graphs.columns[name] for _, names in chunks for name in names}
+    return graphs, {
+        name: values.astype(str) if values.dtype == object else values
+        for name, values in columns.items()
+    }
 
 
 def _chunks(
@@ -243,7 +269,7 @@ def _chunks(
     unreadable: Unreadable,
     n_jobs: int | None,
     verbose: int,
-) -> Iterator[Chunk]:
+) -> Iterator[tuple[GraphBatch, list[str]]]:
     waiting: deque[list[Record]] = deque()  # submitted to the processes
 
     def structures() -> Iterator[list[str]]:
@@ -261,7 +287,7 @@ def _chunks(
                 bar.update(len(some))
                 if len(positions):
                     columns = record_columns([some[at] for at in positions])
-                    yield Chunk(graphs.with_columns(_with_id(columns, id)), columns)
+                    yield graphs.with_columns(_with_id(columns, id)), list(columns)
     finally:
         unreadable.warn(total)
 
@@ -400,13 +426,21 @@ def table_records(
     """Yield the molecules of a table, one per row.
 
     Fields are separated by tabs (if ``tabs`` is True) or commas, or by semicolons or tabs if the
-    header has none of these.
+    header has none of these, or by spaces if the first row then has as many words as the header.
     """
-    first = next(lines, "")
+    head = list(islice(lines, 2))
     usual = "\t" if tabs else ","
-    delimiter = next((sign for sign in (usual, ";", "\t") if sign in first), usual)
-    # The field size limit is global to the csv module: leave it and report fields that exceed it.
-    reader = csv.reader(chain([first], lines), delimiter=delimiter, strict=True)
+    sign = next((sign for sign in (usual, ";", "\t") if sign in "".join(head[:1])), None)
+    words = [len(line.split()) for line in head]
+    by_spaces = sign is None and len(words) == 2 and words[0] == words[1] > 1
+    # one limit for the csv module as a whole: it is only raised, to that of a line
+    csv.field_size_limit(max(csv.field_size_limit(), MAX_LINE))
+    reader = csv.reader(
+        (line.strip() + "\n" if by_spaces else line for line in chain(head, lines)),
+        delimiter=" " if by_spaces else sign or usual,
+        skipinitialspace=by_spaces,
+        strict=True,
+    )
     try:
         header = [column.strip() for column in next(reader, [])]
         column = _smiles_column(name, header, smiles)
@@ -421,7 +455,9 @@ def table_records(
                 yield Record(line, row[column], dict(zip(header, row, strict=True)))
             line = reader.line_num + 1
     except csv.Error as error:
-        raise InvalidFileError(f"{name}, line {reader.line_num}: {error}.") from None
+        raise InvalidFileError(
+            f"{name}, line {reader.line_num}: {error}. Is a quotation mark not closed?"
+        ) from None
 
 
 def _smiles_column(name: str, header: list[str], smiles: str | None) -> int:

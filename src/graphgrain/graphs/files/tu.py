@@ -33,6 +33,7 @@ from ..batch import GraphBatch
 from ..convert.dispatch import as_graphs
 from ..convert.parts import cut
 from ..labels import label_kind
+from ..molecule_labels import read_alphabet
 from .archive import Folder
 
 SIDECAR = "graphgrain.json"
@@ -76,7 +77,9 @@ def load_tu(
     -------
     graphs : GraphBatch
         The graphs. In the files, edges may be listed once or in both directions, and vertices
-        need not be in the order of their graphs; they are sorted.
+        need not be in the order of their graphs; they are sorted. If the description of the data
+        set says which atoms and bonds its labels mean, the column ``"alphabet"`` holds it, and
+        graphs are drawn as molecules.
     y : array or None
         Integers (or strings, if :func:`save_tu` wrote strings) for classes, floats for
         regression values; two-dimensional if there are several columns.
@@ -103,7 +106,11 @@ def load_tu(
     y = _targets(files, target)
     sizes, order, position = _vertices(files, indicator, None if y is None else len(y))
     pairs = _edges(edges, indicator, position)
-    return _batch(files, sizes, pairs, order, label_column, edge_label_column), y
+    graphs = _batch(files, sizes, pairs, order, label_column, edge_label_column)
+    alphabet = read_alphabet(files.readme())
+    if alphabet is not None:
+        graphs = graphs.with_columns({"alphabet": [alphabet] * len(graphs)})
+    return graphs, y
 
 
 class DataSetFiles:
@@ -127,6 +134,11 @@ class DataSetFiles:
             return None
         content = self.folder.read(self.file(f"{part}.txt"))
         return parse_numbers(self.shown(f"{part}.txt"), content, dtype, columns)
+
+    def readme(self) -> str:
+        """Return the description of the data set; empty if it has none."""
+        found = [name for name in self.names if "readme" in name.name.lower()]
+        return self.folder.read(found[0]).decode("utf-8", "replace") if len(found) == 1 else ""
 
     def needed(self, part: str, columns: int) -> NumberTable:
         """Return the integers of a mandatory file."""
@@ -195,7 +207,7 @@ def _data_set(folder: Folder) -> PurePosixPath:
         return (named or found)[0]
     if not found:
         raise InvalidFileError(
-            f"{folder.path.name} holds no data set in TU format: there is no file that ends in "
+            f"{str(folder.path)!r} holds no data set in TU format: there is no file that ends in "
             "'_A.txt'."
         )
     raise InvalidFileError(

@@ -51,7 +51,7 @@ function paint(graph) {
   const unsure = doubting();
   const words = !learned ? graph.name : `${graph.name}, coloured by contributions to the ${unsure ? "uncertainty" : "prediction"}`;
   const values = !learned ? null : unsure ? graph.doubts : graph.values;
-  at("picture").replaceChildren(drawGraph(graph.drawing, values, learned && !unsure ? graph.bonds : null, words));
+  at("picture").replaceChildren(drawGraph(graph.drawing, values, null, words));
   if (!learned) return;
   const [low, , high] = at("scale").children;
   const what = several ? graph.prediction : "a larger value";
@@ -106,11 +106,12 @@ function neighbour(other) {
   const kind = found.truth === null ? "" : ` · ${several ? found.truth : round(found.truth)}`;
   const differs = found.drawing && found.drawing.points.map(() => 0);
   for (const vertex of other.differs) if (differs) differs[vertex] = 70;
+  const changed = found.drawing && found.drawing.edges.map((_, row) => (other.changed.includes(row) ? 70 : 0));
   const shared = other.shared.length ? `Both have: ${other.shared.join(", ")}.` : "";
   const same = other.contained ? " It is entirely contained in this graph." : "";
   return html("article", { class: "neighbour" },
     html("h4", {}, name), html("p", {}, `similarity ${other.similarity.toFixed(2)}${kind}`),
-    drawGraph(found.drawing, differs, null, `${found.name}: parts that ${graphs[chosen].name} does not have`),
+    drawGraph(found.drawing, differs, changed, `${found.name}: parts that ${graphs[chosen].name} does not have`),
     html("p", {}, shared + same));
 }
 

@@ -13,43 +13,15 @@ that labels do not contain are inferred from valence rules, as in SMILES:
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from functools import cached_property, lru_cache
-from typing import Any, NamedTuple
+from functools import cached_property
 
 import numpy as np
 
-from ..batch import GraphBatch
+from ..graphs.batch import GraphBatch
+from ..graphs.molecule_labels import ATOMIC_NUMBER, BOND_ORDERS, Atom, parse_atom
 
-_ELEMENTS = (  # noqa: SIM905
-    "H He Li Be B C N O F Ne Na Mg Al Si P S Cl Ar K Ca Sc Ti V Cr Mn Fe Co Ni Cu Zn Ga Ge As Se "
-    "Br Kr Rb Sr Y Zr Nb Mo Tc Ru Rh Pd Ag Cd In Sn Sb Te I Xe Cs Ba La Ce Pr Nd Pm Sm Eu Gd Tb "
-    "Dy Ho Er Tm Yb Lu Hf Ta W Re Os Ir Pt Au Hg Tl Pb Bi Po At Rn Fr Ra Ac Th Pa U Np Pu Am Cm "
-    "Bk Cf Es Fm Md No Lr Rf Db Sg Bh Hs Mt Ds Rg Cn Nh Fl Mc Lv Ts Og"
-).split()
-ATOMIC_NUMBER = {"*": 0} | {symbol: number for number, symbol in enumerate(_ELEMENTS, 1)}
-#: Elements that are written in lower case if aromatic.
-_AROMATIC = frozenset(["B", "C", "N", "O", "P", "S", "Se", "Te", "As", "Si"])
-#: mass number, symbol, charge, unpaired electrons, CIP descriptor
-_ATOM = re.compile(r"(\d+)?([A-Z][a-z]?|[a-z]{1,2}|\*)([+-]\d*)?(\.*)(?:@(\w+))?")
-#: Bond orders; 0 for dative bonds, whose direction graphs do not record, and for unusual types.
-BOND_ORDERS = {
-    "single": 1.0,
-    "aromatic": 1.5,
-    "oneandahalf": 1.5,
-    "double": 2.0,
-    "twoandahalf": 2.5,
-    "triple": 3.0,
-    "threeandahalf": 3.5,
-    "quadruple": 4.0,
-    "fourandahalf": 4.5,
-    "quintuple": 5.0,
-    "fiveandahalf": 5.5,
-    "hextuple": 6.0,
-} | dict.fromkeys(("dative", "dativeone", "dativel", "dativer", "ionic", "hydrogen"), 0.0)
-BOND_ORDERS |= dict.fromkeys(("zero", "threecenter", "unspecified", "other"), 0.0)
 #: Usual valences by element; other elements get no implicit hydrogens.
 _VALENCES = {
     ATOMIC_NUMBER[symbol]: valences
@@ -65,18 +37,6 @@ _VALENCES = {
 }
 #: Maximum number of steps of the search for alternating double bonds.
 _MOST_STEPS = 20_000
-
-
-class Atom(NamedTuple):
-    """An atom, from the label of its vertex."""
-
-    symbol: str  # "*" for any element
-    charge: int
-    radicals: int  # number of unpaired electrons
-    hydrogens: int  # number of hydrogens that are not vertices of the graph
-    isotope: int  # mass number, or 0
-    aromatic: bool
-    stereo: str  # CIP descriptor, or ""
 
 
 @dataclass(frozen=True)
@@ -115,20 +75,6 @@ class Molecule:
         return self.rings(bond for bond, kind in enumerate(self.kinds) if kind == "aromatic")
 
 
-def are_molecules(batch: GraphBatch, atoms: Iterable[Any] | None = None) -> bool:
-    """Return whether vertex and edge labels are atoms and bonds.
-
-    ``atoms`` are the labels to check instead of those in the table of vertex labels.
-    """
-    bonds = batch.edge_label_table
-    return (
-        batch.label_kind == "string"
-        and bonds is not None
-        and all(map(parse_atom, batch.label_table.tolist() if atoms is None else atoms))
-        and all(str(label).partition("@")[0] in BOND_ORDERS for label in bonds.tolist())
-    )
-
-
 def read_molecule(graph: GraphBatch) -> Molecule | None:
     """Return the atoms and bonds of one graph; None if its labels are not atoms and bonds."""
     if graph.label_kind != "string" or not graph.n_vertices:
@@ -151,20 +97,6 @@ def read_molecule(graph: GraphBatch) -> Molecule | None:
         return None
     molecule = Molecule(atoms, pairs, kinds, stereo, typed)
     return _completed(molecule) if typed else molecule
-
-
-@lru_cache(4096)
-def parse_atom(label: Any) -> Atom | None:
-    """Parse a vertex label as an atom without hydrogens; None if it is not an atom."""
-    found = _ATOM.fullmatch(str(label))
-    if found is None:
-        return None
-    mass, written, sign, dots, stereo = found.groups()
-    symbol = written.capitalize()
-    if symbol not in ATOMIC_NUMBER or (written.islower() and symbol not in _AROMATIC):
-        return None
-    charge = int(sign[0] + (sign[1:] or "1")) if sign else 0
-    return Atom(symbol, charge, len(dots), 0, int(mass or 0), written.islower(), stereo or "")
 
 
 def _shortest_rings(
