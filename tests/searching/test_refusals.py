@@ -62,8 +62,8 @@ REFUSALS = [
     *[
         (lambda i, g, new, columns=columns: gg.GraphIndex.build(new, g, columns=columns), rule)
         for columns, rule in [
-            ({"x": [1, 2]}, "'x' has 2"),
-            ({"x": "family"}, "'x' has 1"),
+            ({"x": [1, 2]}, "2 entries of the column 'x' for 3"),
+            ({"x": "family"}, "1 entries of the column 'x' for 3"),
             ({"x": [object()] * 3}, "holds something else"),
             ({"x": ["", " ", ""]}, "all of 'x' are blank"),
             (["x"], "no column 'x'"),

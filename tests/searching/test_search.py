@@ -259,7 +259,7 @@ def test_columns_keep_their_type_and_their_length(tmp_path, drugs):
     index.add(graphs[2:8])
     assert index.columns()["y"].tolist() == [1.5, 2.5, *[None] * 6]
     for wrong in ([1.0], [1.0] * 9):
-        with pytest.raises(InvalidParameterError, match=f"'y' has {len(wrong)}"):
+        with pytest.raises(InvalidGraphError, match=f"got {len(wrong)} entries of the column 'y'"):
             gg.GraphIndex.build(tmp_path / "wrong.ggi", graphs, columns={"y": wrong})
 
 
