@@ -265,10 +265,10 @@ def save_features(
         "smiles": smiles,
         **(options._asdict() if file else {}),
     }
-    place = Path(folder).absolute()  # worker processes may have another working directory
-    _begin(place, settings)
+    root = Path(folder).absolute()  # worker processes may have another working directory
+    _begin(root, settings)
     template = None if file is None else file._replace(records=iter(()))
-    finish = partial(_finished_shard, place, kernel, options, template, json.dumps(settings))
+    finish = partial(_finished_shard, root, kernel, options, template, json.dumps(settings))
     receipts: list[dict[str, Any]] = []
     total = 0
     try:
@@ -284,7 +284,7 @@ def save_features(
         raise no_molecule(file.name)
     # shards of a formerly longer input, and temporary files of killed processes
     finished = {shard_name(number) for number in range(len(receipts))}
-    for path in [*place.glob("shard-*.parquet"), *place.glob(".*.part")]:
+    for path in [*root.glob("shard-*.parquet"), *root.glob(".*.part")]:
         if path.name not in finished:
             delete_if_free(path)
     kinds = [receipt["columns"] for receipt in receipts if receipt["rows"]]
@@ -297,7 +297,7 @@ def save_features(
         },
         "shards": receipts,
     }
-    return _write_manifest(place, {**settings, "complete": True, **summary})
+    return _write_manifest(root, {**settings, "complete": True, **summary})
 
 
 # -------------------------------------------------------------------- computing a shard
@@ -422,10 +422,10 @@ def write_shard(
 ) -> None:
     """Write a shard with checksums for each page."""
     pa = pyarrow()
-    taken = {FEATURE_COLUMNS, FEATURE_VALUES} & set(columns)
-    if taken:
+    clashes = {FEATURE_COLUMNS, FEATURE_VALUES} & set(columns)
+    if clashes:
         raise InvalidParameterError(
-            f"A column of the input must not be called {taken.pop()!r}, the name of a column of "
+            f"A column of the input must not be called {clashes.pop()!r}, the name of a column of "
             "features. Rename it."
         )
     arrays = {}
