@@ -751,16 +751,11 @@ class GraphIndex:
 def _filled(hits: Hits, live: np.ndarray, k: int | None) -> Hits:
     """Fill up missing results with graphs of similarity 0, in the order of the index."""
     positive = hits.similarities > 0.0
-    hits = Hits(hits.positions[positive], hits.similarities[positive])
-    missing = len(live[:k]) - len(hits.positions)
-    if missing <= 0:
-        return hits
-    rest = live[: missing + len(hits.positions)]
-    rest = rest[~np.isin(rest, hits.positions)][:missing]
-    return Hits(
-        np.concatenate((hits.positions, rest)),
-        np.concatenate((hits.similarities, np.zeros(len(rest)))),
-    )
+    positions, similarities = hits.positions[positive], hits.similarities[positive]
+    first = live[:k]
+    rest = first[~np.isin(first, positions)][: len(first) - len(positions)]
+    zeros = np.zeros(len(rest))
+    return Hits(np.concatenate((positions, rest)), np.concatenate((similarities, zeros)))
 
 
 def _folder(path: str | os.PathLike[str]) -> Path:
