@@ -8,7 +8,7 @@ import graphgrain as gg
 from graphgrain.core.hashing import hash_labels
 from graphgrain.kernels.propagation import Propagation
 
-from .peers import data_set, matrices_for_grakel, random_graphs, renumbered
+from .peers import data_set, matrices_for_grakel, random_graphs
 
 
 class WithDrawsOf(Propagation):
@@ -115,9 +115,3 @@ def test_other_fitted_graphs_change_nothing():
     full = gg.Propagation().fit_transform(batch)
     half = gg.Propagation().fit(batch[:6])
     np.testing.assert_allclose(half.transform(batch[6:]), full[6:, :6], rtol=1e-12)
-
-
-def test_does_not_depend_on_vertex_numbers():
-    batch = random_graphs()
-    kernel = gg.Propagation(random_state=7).fit(batch)
-    np.testing.assert_allclose(kernel.transform(renumbered(batch)), kernel.transform(batch))

@@ -102,15 +102,6 @@ def test_the_random_features_approach_their_kernel():
 
 
 @pytest.mark.parametrize("approximate", [False, True])
-def test_transform_and_threads_change_nothing(approximate):
-    batch = random_graphs(40, seed=9, largest=30)
-    kernel = gg.ReturnProbability(approximate=approximate)
-    K = kernel.fit_transform(batch)
-    np.testing.assert_allclose(kernel.transform(batch), K, atol=1e-7)
-    np.testing.assert_array_equal(kernel.set_params(n_jobs=2).fit_transform(batch), K)
-
-
-@pytest.mark.parametrize("approximate", [False, True])
 def test_does_not_depend_on_vertex_numbers(approximate):
     batch = random_graphs(20)
     kernel = gg.ReturnProbability(approximate=approximate)

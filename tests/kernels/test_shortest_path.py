@@ -11,7 +11,7 @@ from scipy.sparse.csgraph import shortest_path
 
 import graphgrain as gg
 
-from .peers import data_set, for_grakel, matrices_for_grakel, random_graphs, renumbered
+from .peers import data_set, for_grakel, matrices_for_grakel, random_graphs
 
 
 def scipy_distances(graph):
@@ -76,13 +76,6 @@ def test_with_edge_labels_the_first_sequence_counts(density):
         assert Counter(first_sequences(graph)) == {
             name: count for name, count in zip(names, row, strict=True) if count
         }
-
-
-@pytest.mark.parametrize("edge_labels", [False, True])
-def test_does_not_depend_on_vertex_numbers(edge_labels):
-    batch = random_graphs()
-    kernel = gg.ShortestPath(edge_labels=edge_labels).fit(batch)
-    np.testing.assert_array_equal(kernel.transform(renumbered(batch)), kernel.transform(batch))
 
 
 def test_many_distinct_pairs_outgrow_the_first_table():

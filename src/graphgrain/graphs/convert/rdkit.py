@@ -408,8 +408,8 @@ class _Reader:
     """Parse SMILES or mol blocks; SMILES are sanitised only as far as the labels require."""
 
     def __init__(self, options: LabelOptions, blocks: bool, standardize: str | None) -> None:
-        self.chem = chem = rdkit()
         self.collector = MoleculeCollector(options)
+        self.chem = chem = self.collector.chem
         self.blocks = blocks
         self.standardize = standardize
         self.atoms: list[np.ndarray] = []  # the former atoms of standardised molecules
