@@ -32,7 +32,14 @@ from ..errors import (
 from ..graphs.batch import GraphBatch, check_length, counted, replaced
 from ..graphs.convert.dispatch import as_graphs
 from ..graphs.convert.parts import column_items
-from ..graphs.convert.rdkit import LabelFlags, LabelOptions, from_rdkit, from_smiles, is_rdkit
+from ..graphs.convert.rdkit import (
+    LabelFlags,
+    LabelOptions,
+    from_rdkit,
+    from_smiles,
+    holds_molecules,
+    is_rdkit,
+)
 from ..graphs.files.molecules import file_chunks, is_molecule_file
 from ..graphs.processes import progress_bar
 from ..graphs.streams import as_chunks
@@ -912,7 +919,7 @@ def _chunks(
         return
     for graphs in as_chunks(source, chunk_size=CHUNK, **options):
         # molecules that were given as RDKit's are stored as graphs alone
-        yield graphs, [name for name in graphs.columns if name != "molecule"]
+        yield graphs, [name for name in graphs.columns if not holds_molecules(graphs.columns[name])]
 
 
 def _checked_columns(columns: Mapping[str, Any]) -> dict[str, np.ndarray]:
