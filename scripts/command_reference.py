@@ -153,6 +153,7 @@ def _table(arguments: list[Any], options: list[Any]) -> str:
 
 def _argument(parameter: Any) -> str:
     name = parameter.metavar or parameter.name.upper()
+    name = name if parameter.required else f"[{name}]"
     return f"{name}..." if parameter.nargs == -1 else name
 
 

@@ -33,6 +33,7 @@ def test_an_option_takes_one_value_wherever_it_stands(toy):
         (["kernel", "drugs", "-o", "K.txt"], "written as .npz, .npy or .csv; got 'K.txt'"),
         (["kernel", "drugs", "-o", "no/K.npz"], "There is no folder 'no'"),
         (["demo", "--drug", "morphin"], "Did you mean morphine or"),
+        (["info", "."], "'.' holds no data set in TU format"),
     ],
 )
 def test_bad_input_has_one_message_and_exit_code_2(arguments, message, here):

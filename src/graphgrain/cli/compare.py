@@ -148,7 +148,7 @@ def _compared(sides: list[Loaded], by: str | None, **options: Any) -> list[SetCo
 
 
 def _as_json(test: SetComparison) -> dict[str, Any]:
-    from ..graphs.drawing.molecule import read_molecule
+    from ..explaining.molecule import read_molecule
 
     molecules = all(read_molecule(graphs[0]) is not None for graphs in test.graphs)
     reasons = test.fragments(_IN_JSON) if molecules else test.patterns(_IN_JSON)

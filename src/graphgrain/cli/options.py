@@ -49,13 +49,13 @@ IndexOrData = Annotated[
 ]
 SecondData = Annotated[
     str | None,
-    typer.Argument(metavar="[SECOND]", help="A second file or data set, such as the test set."),
+    typer.Argument(metavar="SECOND", help="A second file or data set, such as the test set."),
 ]
 First = Annotated[
     str, typer.Argument(metavar="FIRST", help="A SMILES, a file, a folder, or a data set.")
 ]
 Second = Annotated[
-    str | None, typer.Argument(metavar="[SECOND]", help="What FIRST is compared with.")
+    str | None, typer.Argument(metavar="SECOND", help="What FIRST is compared with.")
 ]
 By = Annotated[
     str | None,
@@ -69,7 +69,9 @@ ModelOption = Annotated[
     Path | None,
     typer.Option("--model", metavar="MODEL", help="Explain this model, written by fit."),
 ]
-Index = Annotated[Path, typer.Argument(help="An index built by `graphgrain index`.")]
+Index = Annotated[
+    Path, typer.Argument(metavar="INDEX", help="An index built by `graphgrain index`.")
+]
 Queries = Annotated[
     list[str], typer.Argument(metavar="QUERY", help="SMILES, or files or data sets of graphs.")
 ]

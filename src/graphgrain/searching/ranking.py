@@ -11,7 +11,7 @@ Ties are in the order of the index.
 
 from __future__ import annotations
 
-from itertools import pairwise
+from itertools import chain, islice, pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -32,7 +32,7 @@ _TOGETHER = 2048
 class Hits(NamedTuple):
     """The results of one query, best first."""
 
-    places: np.ndarray  # int64, numbered across all segments
+    positions: np.ndarray  # int64, numbered across all segments
     similarities: np.ndarray
 
 
@@ -84,113 +84,90 @@ class Ranker:
             bare = features.hashes == FEATURELESS
             features = features._replace(counts=np.where(bare, 0.0, features.counts))
         state = [_Progress(query, k, threshold) for query in self.queries(features)]
-        if k is None:
-            self._scan_all(state)
-        else:
-            self._scan_best(state, min(2 * k + 12, int(self.bases[-1])))
+        self._scan(state, None if k is None else 2 * k + 12)
         self._rank(features, state)
-        if k is not None:
-            rest = [progress for progress in state if not progress.settled]
+        rest = [progress for progress in state if not progress.settled]
+        if rest:
             for progress in rest:
-                progress.least = max(progress.least, progress.worst_kept()[0])
-            self._scan_all(rest)
+                progress.least = max(progress.least, progress.worst_result()[0])
+            self._scan(rest, None)
             self._rank(features, state)
         return [progress.hits() for progress in state]
 
     # ---------------------------------------------------------------- bounds
 
-    def _scan_best(self, state: list[_Progress], keep: int) -> None:
+    def _scan(self, state: list[_Progress], most: int | None) -> None:
+        """Find the graphs with the best bounds, or all, that reach the required similarity."""
+        total = int(self.bases[-1])
+        size = total if most is None else min(most, total)
         threads = thread_count(self.n_jobs)
         # Distribute the segments of few queries, or many queries, to the threads.
         shares = 1 if len(state) >= threads else min(threads, len(self.segments))
         bounds = np.linspace(0, len(self.segments), shares + 1).astype(int).tolist()
         tasks = [(query, part) for query in range(len(state)) for part in range(shares)]
+        largest = max(map(len, self.segments), default=0)
 
-        def work(begin: int, end: int) -> list[Best]:
-            scratch = self._scratch()
-            found = []
+        def work(begin: int, end: int) -> list[tuple[np.ndarray, np.ndarray]]:
+            scratch = np.empty(largest, dtype=np.float32)
+            parts = []
             for query, part in tasks[begin:end]:
-                best = Best(np.empty(keep), np.empty(keep, dtype=np.int64), np.zeros(1, np.int64))
+                best = Best(np.empty(size), np.empty(size, dtype=np.int64), np.zeros(1, np.int64))
                 for number in range(bounds[part], bounds[part + 1]):
-                    self._scan(state[query], number, best, scratch, _NOTHING)
-                found.append(best)
-            return found
+                    segment = self.segments[number]
+                    scan(
+                        state[query].query, segment.lists, segment.commons,
+                        *segment.measures(self.kind), segment.removed, int(self.bases[number]),
+                        state[query].least, best, scratch,
+                    )  # fmt: skip
+                filled = best.filled[0]
+                parts.append((best.positions[:filled].copy(), best.bounds[:filled].copy()))
+            return parts
 
         steps = np.linspace(0, len(tasks), min(len(tasks), 4 * threads) + 1).astype(int).tolist()
-        found = [best for part in run(work, list(pairwise(steps)), self.n_jobs) for best in part]
-        for number, progress in enumerate(state):
-            parts = found[number * shares : (number + 1) * shares]
-            filled = [slice(best.filled[0]) for best in parts]
-            progress.add(
-                [(best.places[n], best.bounds[n]) for best, n in zip(parts, filled, strict=True)],
-                keep,
-            )
-
-    def _scan_all(self, state: list[_Progress]) -> None:
-        """Find all graphs whose bounds reach the required similarity."""
-
-        def work(begin: int, end: int) -> None:
-            scratch = self._scratch()
-            found = np.empty((len(scratch), 2))
-            for progress in state[begin:end]:
-                parts = []
-                for number in range(len(self.segments)):
-                    count = self._scan(progress, number, _NO_HEAP, scratch, found)
-                    parts.append((found[:count, 0].astype(np.int64), found[:count, 1].copy()))
-                progress.add(parts)
-
-        run(work, list(pairwise(range(len(state) + 1))), self.n_jobs)
-
-    def _scratch(self) -> np.ndarray:
-        return np.empty(max((len(segment) for segment in self.segments), default=0), np.float32)
-
-    def _scan(
-        self, progress: _Progress, number: int, best: Best, scratch: np.ndarray, found: np.ndarray
-    ) -> int:
-        segment = self.segments[number]
-        return scan(
-            progress.query, segment.lists, segment.commons, *segment.measures(self.kind),
-            segment.removed, int(self.bases[number]), progress.least, best, scratch, found,
-        )  # fmt: skip
+        parts = chain.from_iterable(run(work, list(pairwise(steps)), self.n_jobs))
+        for progress in state:
+            progress.add(list(islice(parts, shares)), most)
 
     # ---------------------------------------------------------------- similarities
 
     def _rank(self, features: Counts, state: list[_Progress]) -> None:
         """Compute similarities of candidates in the order of their bounds, as far as needed."""
         while True:
-            owner, places = [], []
+            owner, positions = [], []
             for number, progress in enumerate(state):
                 wanted = progress.next()
                 owner.append(np.full(len(wanted), number))
-                places.append(wanted)
-            pairs = np.concatenate(owner), np.concatenate(places)
+                positions.append(wanted)
+            pairs = np.concatenate(owner), np.concatenate(positions)
             if not len(pairs[0]):
                 return
             values = self.similarities(features, *pairs)
             for number, progress in enumerate(state):
                 progress.take(values[pairs[0] == number])
 
-    def similarities(self, features: Counts, owner: np.ndarray, places: np.ndarray) -> np.ndarray:
-        """Compute the exact similarity of query ``owner[p]`` and the graph at ``places[p]``."""
+    def similarities(
+        self, features: Counts, owner: np.ndarray, positions: np.ndarray
+    ) -> np.ndarray:
+        """Compute the exact similarity of query ``owner[p]`` and the graph at ``positions[p]``."""
         result = np.empty(len(owner))
         measures = self.measures(features)
-        distinct, which = np.unique(places, return_inverse=True)
+        distinct, rows = np.unique(positions, return_inverse=True)
         for begin in range(0, len(distinct), _TOGETHER):
-            pairs = np.flatnonzero((which >= begin) & (which < begin + _TOGETHER))
-            others = self.features(distinct[begin : begin + _TOGETHER])
+            pairs = np.flatnonzero((rows >= begin) & (rows < begin + _TOGETHER))
+            graphs = self.features(distinct[begin : begin + _TOGETHER])
             if self.weighted:
                 # With sums in the same order, equal graphs have similarity exactly 1.
-                others = sorted_features(others)
+                graphs = sorted_features(graphs)
             result[pairs] = exact_similarities(
                 self.kind, self.product, features.hashes, features.counts, features.starts,
-                measures, owner[pairs], others.starts, others.hashes, others.counts,
-                self.measures(others), which[pairs] - begin,
+                measures, owner[pairs], graphs.starts, graphs.hashes, graphs.counts,
+                self.measures(graphs), rows[pairs] - begin,
             )  # fmt: skip
         return result
 
-    def features(self, places: np.ndarray) -> Counts:
+    def features(self, positions: np.ndarray) -> Counts:
         """Count the features of graphs of the index."""
-        return keyed_features(self.kernel, self.snapshot.select(places))
+        return keyed_features(self.kernel, self.snapshot.select(positions))
 
 
 def sorted_features(features: Counts) -> Counts:
@@ -199,9 +176,7 @@ def sorted_features(features: Counts) -> Counts:
     return features._replace(hashes=features.hashes[order], counts=features.counts[order])
 
 
-_NO_HEAP = Best(np.empty(0), np.empty(0, dtype=np.int64), np.zeros(1, dtype=np.int64))
-_NOTHING = np.empty((0, 2))
-_NOWHERE = np.empty(0, dtype=np.int64)
+_NO_POSITIONS = np.empty(0, dtype=np.int64)
 
 
 class _Progress:
@@ -211,22 +186,24 @@ class _Progress:
         self.query, self.k, self.least = query, k, threshold
         self._threshold = threshold
         self._complete = True  # whether no relevant graph was left out of the candidates
-        self.places = _NOWHERE
+        self.positions = _NO_POSITIONS
         self.bounds: np.ndarray = np.empty(0)
         self.values: np.ndarray = np.empty(0)  # known similarities, of the first candidates
 
-    def add(self, found: list[tuple[np.ndarray, np.ndarray]], keep: int | None = None) -> None:
-        """Add places and bounds, the best first, after candidates whose similarity is known.
+    def add(self, parts: list[tuple[np.ndarray, np.ndarray]], most: int | None) -> None:
+        """Add positions and bounds, the best first, after candidates whose similarity is known.
 
-        With ``keep``, only that many; if there are as many, worse ones were left out.
+        Of ``most`` or more, worse ones were left out.
         """
-        known = len(self.values)
-        places, bounds = map(np.concatenate, zip((_NOWHERE, np.empty(0)), *found, strict=True))
-        new = np.flatnonzero(~np.isin(places, self.places[:known]))
-        order = new[np.lexsort((places[new], -bounds[new]))[:keep]]
-        self.places = np.concatenate((self.places[:known], places[order]))
-        self.bounds = np.concatenate((self.bounds[:known], bounds[order]))
-        self._complete = keep is None or len(places) < max(keep, 1)
+        compared = len(self.values)
+        positions, bounds = map(
+            np.concatenate, zip((_NO_POSITIONS, np.empty(0)), *parts, strict=True)
+        )
+        new = np.flatnonzero(~np.isin(positions, self.positions[:compared]))
+        order = new[np.lexsort((positions[new], -bounds[new]))[:most]]
+        self.positions = np.concatenate((self.positions[:compared], positions[order]))
+        self.bounds = np.concatenate((self.bounds[:compared], bounds[order]))
+        self._complete = most is None or len(positions) < most
 
     @property
     def settled(self) -> bool:
@@ -234,26 +211,29 @@ class _Progress:
         if self._complete:
             return True
         # Graphs that were left out have a smaller bound than the last candidate, or come after it.
-        last = (self.bounds[-1], -self.places[-1])
-        return self.worst_kept() >= last
+        last = (self.bounds[-1], -self.positions[-1])
+        return self.worst_result() >= last
 
-    def worst_kept(self) -> tuple[float, int]:
+    def worst_result(self) -> tuple[float, int]:
         """Return the k-th best similarity so far and its place; minus infinity if none."""
         assert self.k is not None
         if len(self.values) < self.k:
             return (-np.inf, 0)
-        order = np.lexsort((self.places[: len(self.values)], -self.values))[self.k - 1]
-        return (float(self.values[order]), -int(self.places[order]))
+        order = np.lexsort((self.positions[: len(self.values)], -self.values))[self.k - 1]
+        return (float(self.values[order]), -int(self.positions[order]))
 
     def next(self) -> np.ndarray:
         """Return the candidates to compare next."""
-        known = len(self.values)
+        compared = len(self.values)
         if self.k is None:
-            return self.places[known:]
-        rest = known < len(self.places)
-        if not rest or self.worst_kept() >= (self.bounds[known], -int(self.places[known])):
-            return self.places[:0]
-        return self.places[known : known + max(self.k + 3 - known, 8)]
+            return self.positions[compared:]
+        rest = compared < len(self.positions)
+        if not rest or self.worst_result() >= (
+            self.bounds[compared],
+            -int(self.positions[compared]),
+        ):
+            return self.positions[:0]
+        return self.positions[compared : compared + max(self.k + 3 - compared, 8)]
 
     def take(self, values: np.ndarray) -> None:
         """Add the similarities of the candidates returned by ``next``."""
@@ -261,8 +241,8 @@ class _Progress:
 
     def hits(self) -> Hits:
         """Return the results."""
-        places = self.places[: len(self.values)]
+        positions = self.positions[: len(self.values)]
         enough = self.values >= self._threshold
-        order = np.lexsort((places, -self.values))
+        order = np.lexsort((positions, -self.values))
         order = order[enough[order]][: self.k]
-        return Hits(places[order], self.values[order])
+        return Hits(positions[order], self.values[order])

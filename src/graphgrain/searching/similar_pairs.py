@@ -33,7 +33,7 @@ from ..graphs.convert.dispatch import as_graphs
 from ..kernels.bases.feature_kernel import FeatureKernel
 from ..kernels.features import Counts, Features
 from ..parameters import JOBS, SHARE, Whole, check_value
-from .activity_cliffs import Cliffs, cliffs_among, graphs_of, numbers_of
+from .activity_cliffs import Cliffs, cliffs_among, numbers_of
 from .graph_index import GraphIndex, as_index, check_kernel, default_kernel, frozen, similarity_by
 from .segment import CHUNK, KINDS, keyed_features, values_differ
 
@@ -174,12 +174,12 @@ def pairs(
         graphs = frozen(graphs)  # numbers refer to its present state
     elif not isinstance(graphs, Features):
         graphs = as_graphs(graphs)
-    values = None if y is None else numbers_of(graphs_of(graphs), len(graphs), y)
+    values = None if y is None else numbers_of(graphs, y)
     stream = iter_pairs(graphs, min_similarity, kernel=kernel, similarity=similarity, n_jobs=n_jobs)
     similar = joined_pairs(stream)
     if values is None:
         return similar if max_per_graph is None else capped_pairs(similar, max_per_graph)
-    cliffs = cliffs_among(similar, graphs_of(graphs), values, min_difference)
+    cliffs = cliffs_among(similar, graphs, values, min_difference)
     if max_per_graph is None:
         return cliffs
     rows = _capped(cliffs, range(len(cliffs)), max_per_graph)
@@ -356,7 +356,7 @@ def _joiner(
     Graphs are in ascending order of their measures.
     """
     order = np.argsort(records.measures, kind="stable")
-    first = _first_places(records.measures[order], kind, least, len(records.values) > 0)
+    first = _first_positions(records.measures[order], kind, least, len(records.values) > 0)
     starts = np.zeros(len(frequencies) + 1, dtype=np.int64)
     call(count_postings, records, frequencies, starts)
     np.cumsum(starts, out=starts)
@@ -369,10 +369,10 @@ def _joiner(
         size = count + _BUFFER
         out, similarities = np.empty((size, 2), dtype=np.int64), np.empty(size)
         parts = []
-        place = begin
-        while place < end:
-            place, number = join(
-                records, order, starts, postings, first, kind, least, place, end, marks, near,
+        position = begin
+        while position < end:
+            position, number = join(
+                records, order, starts, postings, first, kind, least, position, end, marks, near,
                 out, similarities,
             )  # fmt: skip
             parts.append((out[:number].copy(), similarities[:number].copy()))
@@ -388,7 +388,7 @@ def _joiner(
     return block
 
 
-def _first_places(sizes: np.ndarray, kind: int, least: float, weighted: bool) -> np.ndarray:
+def _first_positions(sizes: np.ndarray, kind: int, least: float, weighted: bool) -> np.ndarray:
     """Return for each of the ascending sizes the first that is large enough."""
     if kind != MINMAX and weighted:
         return np.zeros(len(sizes), dtype=np.int64)

@@ -35,9 +35,6 @@ if TYPE_CHECKING:
 
     from .graph_kernel import Output
 
-#: What is decoded once and left out of copies.
-_REMEMBERED = ("_remembered_names", "_remembered_hashes")
-
 
 class FeatureKernel(GraphKernel):
     """Base class of the kernels with explicit features.
@@ -183,44 +180,16 @@ class FeatureKernel(GraphKernel):
 
     def _fit(self, batch: GraphBatch) -> None:
         if not self._stateless:
-            self._fit_features(batch, self._counted(batch))
+            self.graphs_ = batch
+            #: Names of levels and hashes of names, decoded once and left out of copies.
+            self._decoded: dict[int | str, Any] = {}
+            self.columns_: FeatureColumns = self._mapped(batch).columns(self.n_jobs)
 
     def _checked(self, X: Any) -> GraphBatch:
         if self._stateless and not hasattr(self, "n_graphs_"):
             check_parameters(self)
             return as_graphs(X)
         return super()._checked(X)
-
-    def fit_counted(self, batch: GraphBatch, counted: Features) -> Self:
-        """Fit to graphs whose features have already been counted.
-
-        Kernels that differ only in ``counts`` have the same features. Counting them is most of the
-        work and can be shared.
-
-        Parameters
-        ----------
-        batch : GraphBatch
-        counted : Features
-            Result of :meth:`count` of this kernel or of one that differs only in ``counts``.
-
-        Examples
-        --------
-        >>> import graphgrain as gg
-        >>> graphs = gg.as_graphs([([(0, 1), (1, 2)], [1, 1, 2]), ([(0, 1)], [1, 2])])
-        >>> counted = gg.TreePlusPlus().count(graphs)
-        >>> shared = gg.TreePlusPlus(counts="sqrt").fit_counted(graphs, counted)
-        >>> alone = gg.TreePlusPlus(counts="sqrt").fit(graphs)
-        >>> bool((shared.transform(graphs) == alone.transform(graphs)).all())
-        True
-        """
-        check_parameters(self)
-        self._fit_batch(batch, lambda batch: self._fit_features(batch, counted))
-        return self
-
-    def _fit_features(self, batch: GraphBatch, counted: Features) -> None:
-        self.graphs_ = batch
-        self._forget_names()
-        self.columns_: FeatureColumns = counted.mapped(self.counts).columns(self.n_jobs)
 
     def _check_counted(self) -> None:
         """Raise an error unless fit has stored the features, with the current parameters."""
@@ -272,7 +241,7 @@ class FeatureKernel(GraphKernel):
                 f"{level}. Use gram_levels, or fit with other parameters."
             )
         kernel = copy(self)
-        kernel._forget_names()
+        kernel._decoded = {}
         if name is not None:
             setattr(kernel, name, level)
             kernel._fitted_with = {**self._fitted_with, name: level}
@@ -410,18 +379,14 @@ class FeatureKernel(GraphKernel):
 
     def _names(self, level: int) -> list[str]:
         """Return the names of the fitted features of a level, in order (cached)."""
-        remembered: dict[int, list[str]] = self.__dict__.setdefault("_remembered_names", {})
-        if level not in remembered:
-            remembered[level] = self._decoded_names(level, self.names_of)
-        return remembered[level]
-
-    def _forget_names(self) -> None:
-        for name in _REMEMBERED:
-            self.__dict__.pop(name, None)
+        if level not in self._decoded:
+            self._decoded[level] = self._decoded_names(level, self.names_of)
+        names: list[str] = self._decoded[level]
+        return names
 
     def __getstate__(self) -> Any:
         state = super().__getstate__()
-        return {name: value for name, value in state.items() if name not in _REMEMBERED}
+        return {**state, "_decoded": {}} if "_decoded" in state else state
 
     # ---------------------------------------------------------------- locating features
 
@@ -482,25 +447,41 @@ class FeatureKernel(GraphKernel):
         [levels] = self.locate_each(batch)
         if isinstance(feature, str):
             found, patterns = self._with_name(batch, levels, feature)
-        elif self._stateless:
-            return self._in_shared_column(levels, feature)
-        else:
-            level, code = self._level_of_column(feature)
-            found, patterns = levels[level], self._patterns_behind(levels[level], code)
-        return found.of(patterns)
+            return found.of(patterns)
+        return self._in_column(levels, feature)
 
-    def _in_shared_column(self, levels: list[Occurrences], column: int) -> list[tuple[int, ...]]:
-        """Return the occurrences of all patterns that share a column of ``n_features``."""
-        assert self.n_features is not None
-        if not 0 <= column < self.n_features:
-            raise IndexError(f"Feature {column} is out of range: there are {self.n_features}.")
-        found: list[tuple[int, ...]] = []
+    def _in_column(self, levels: list[Occurrences], column: int) -> list[tuple[int, ...]]:
+        """Return the occurrences of the pattern of a column, or of all that share it."""
+        count = self.n_features
+        if not self._stateless:
+            self._check_counted()
+            count = int(self.level_offsets_[-1])
+        if count is None or not 0 <= column < count:
+            raise IndexError(f"Feature {column} is out of range: there are {count} columns.")
+        tuples: list[tuple[int, ...]] = []
         for number, level in enumerate(levels):
             hashes, counts = np.unique(level.hashes, return_counts=True)
             units = map_counts(Counts(np.ones(len(hashes), int), hashes, counts), self.counts)
-            there = columns_of_hashes(units.hashes, number, self.n_features) == column
-            found += level.of(hashes[np.unique(units.rows[there])])
-        return sorted(found)
+            there = self.columns_of(units.hashes, number) == column
+            tuples += level.of(hashes[np.unique(units.rows[there])])
+        return sorted(tuples)
+
+    def columns_of(self, hashes: np.ndarray, level: int) -> np.ndarray:
+        """Return the columns of some features of a level, -1 for those that have none.
+
+        Examples
+        --------
+        >>> import graphgrain as gg
+        >>> kernel = gg.VertexHistogram().fit([([(0, 1)], ["C", "O"])])
+        >>> columns = kernel.columns_of(gg.hash_labels(["C", "O", "N"]), 0)
+        >>> columns.tolist(), kernel.feature_names().tolist()
+        ([1, 0, -1], ['O', 'C'])
+        """
+        if self._stateless:
+            assert self.n_features is not None
+            return columns_of_hashes(hashes, level, self.n_features)
+        columns = find_columns(hashes, self.vocabulary_[level])
+        return np.where(columns < 0, -1, columns + self.level_offsets_[level])
 
     def _with_name(
         self, batch: GraphBatch, levels: list[Occurrences], feature: str
@@ -510,15 +491,12 @@ class FeatureKernel(GraphKernel):
         A fitted kernel decodes a name once for all graphs.
         """
         name, times = times_of_name(feature) if self.counts == "intersection" else (feature, 1)
-        remembered: dict[str, tuple[int, np.ndarray]] = {}
-        if hasattr(self, "columns_"):
-            remembered = self.__dict__.setdefault("_remembered_hashes", remembered)
-        if name not in remembered:
-            found = self._named_in(batch, levels, name) or self._named_in_fitted(name)
-            if found is None:
-                raise KeyError(f"No feature has the name {feature!r}; feature_names() lists them.")
-            remembered[name] = found
-        level, codes = remembered[name]
+        decoded = self._decoded if hasattr(self, "columns_") else {}
+        if name not in decoded:
+            decoded[name] = self._named_in(batch, levels, name) or self._named_in_fitted(name)
+        if decoded[name] is None:
+            raise KeyError(f"No feature has the name {feature!r}; feature_names() lists them.")
+        level, codes = decoded[name]
         distinct, counts = np.unique(levels[level].hashes, return_counts=True)
         return levels[level], distinct[np.isin(distinct, codes) & (counts >= times)]
 
@@ -546,21 +524,6 @@ class FeatureKernel(GraphKernel):
                 if name in names:
                     return level, vocabulary[[names.index(name)]]
         return None
-
-    def _level_of_column(self, column: int) -> tuple[int, np.uint64]:
-        self._check_counted()
-        offsets = self.level_offsets_
-        if not 0 <= column < offsets[-1]:
-            raise IndexError(f"Feature {column} is out of range: there are {offsets[-1]} columns.")
-        level = int(np.searchsorted(offsets, column, side="right")) - 1
-        return level, self.vocabulary_[level][column - offsets[level]]
-
-    def _patterns_behind(self, found: Occurrences, code: np.uint64) -> np.ndarray:
-        if self.counts != "intersection":
-            return np.array([code])
-        distinct, counts = np.unique(found.hashes, return_counts=True)
-        base, times = repeated(Counts(np.array([len(distinct)]), distinct, counts))
-        return base[expanded_hashes(base, times) == code]
 
 
 def check_explicit(kernel: Any, who: str, fixed: bool = False) -> FeatureKernel:
