@@ -64,7 +64,7 @@ def test_graphs_without_a_name_are_shown_by_their_smiles_or_number() -> None:
     for graphs, shown in (
         (gg.from_smiles(["CCO", "CCN", "CCC"]), ["ethanol", "CCN", "CCC"]),
         (
-            gg.from_smiles(["CCO", "CCN", "CCC"]).with_labels(None),
+            gg.as_graphs([([(0, 1), (1, 2)], ["C", "C", end]) for end in "ONC"]),
             ["ethanol", "graph 2", "graph 3"],
         ),
     ):

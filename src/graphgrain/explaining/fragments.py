@@ -223,7 +223,7 @@ def rules() -> dict[str, list[Rule]]:
     from rdkit import Chem
 
     table: dict[str, list[Rule]] = {}
-    text = files("graphgrain.explaining").joinpath("fragments.smarts").read_text("utf-8")
+    text = files("graphgrain.explaining").joinpath("fragments.smarts").read_text(encoding="utf-8")
     for line in text.splitlines():
         if line.startswith("== "):
             section = table.setdefault(line.removeprefix("== "), [])
