@@ -12,7 +12,7 @@ from ..errors import InvalidParameterError
 from . import options as opt
 from .app import command
 from .console import answer, err, out
-from .tables import print_table, text_table
+from .tables import text_table
 
 if TYPE_CHECKING:
     from ..kernels.bases.graph_kernel import GraphKernel
@@ -243,4 +243,4 @@ def _in_words(reason: dict[str, Any]) -> str:
 def _print(heads: Sequence[str], rows: Sequence[Sequence[object]], right: Any = ()) -> None:
     if rows:
         out().print()
-        print_table(out(), text_table(heads, rows, right))
+        out().print(text_table(heads, rows, right))

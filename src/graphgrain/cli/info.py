@@ -11,7 +11,7 @@ from rich.table import Table
 from . import options as opt
 from .app import command
 from .console import answer, out, written
-from .tables import print_table, text_table
+from .tables import text_table
 
 if TYPE_CHECKING:
     import numpy as np
@@ -113,7 +113,7 @@ def _list_data_sets(as_json: bool) -> None:
         )
         for item in data_sets
     ]
-    print_table(out(), text_table(["name", "domain", *heads, "labels"], rows, heads))
+    out().print(text_table(["name", "domain", *heads, "labels"], rows, heads))
     out().print("\ndrugs comes with graphgrain; the others are downloaded on demand.")
 
 

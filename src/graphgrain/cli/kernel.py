@@ -62,7 +62,7 @@ def kernel(
 
     estimator = chosen_kernel(kernel, parameters, n_jobs=jobs)
     loaded = load(data, opt.Reading(target, id, smiles, labels, errors, missing, view))
-    note_ignored_attributes(loaded, [estimator])
+    note_ignored_attributes(loaded, estimator)
     begin = time.perf_counter()
     with err().status(f"{kernel} on {escape(loaded.name)}"):
         K = estimator.fit_transform(loaded.graphs)

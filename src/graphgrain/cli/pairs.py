@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
 from rich.markup import escape
 
 from ..errors import InvalidParameterError
-from ..writing import atomic_write, check_output, suffix_of
+from ..writing import atomic_write, check_output, suffix_of, write_csv
 from . import options as opt
 from .app import command
 from .console import answer, err, note, out, written
@@ -300,21 +298,15 @@ def _named(heads: Sequence[str], rows: Iterable[Sequence[Any]]) -> list[dict[str
 def _write(output: Path, heads: Sequence[str], rows: Iterable[Sequence[Any]]) -> int:
     """Write a table in the form of its suffix as rows are made; return their number."""
     form = suffix_of(output, ".csv")
+    if form == ".csv":
+        return write_csv(output, chain([heads], rows))
+    count = 0
     with atomic_write(output, "The table of pairs") as file:
         if form == ".parquet":
             return _write_parquet(file, heads, iter(rows))
-        count = 0
-        text = io.TextIOWrapper(file, encoding="utf-8", newline="", write_through=True)
-        table = csv.writer(text, lineterminator="\n")
-        if form == ".csv":
-            table.writerow(heads)
         for count, row in enumerate(rows, 1):  # noqa: B007
-            if form == ".csv":
-                table.writerow(row)
-            else:
-                text.write(json.dumps(dict(zip(heads, row, strict=True))) + "\n")
-        text.detach()
-        return count
+            file.write(f"{json.dumps(dict(zip(heads, row, strict=True)))}\n".encode())
+    return count
 
 
 def _write_parquet(file: IO[bytes], heads: Sequence[str], rows: Iterator[Sequence[Any]]) -> int:

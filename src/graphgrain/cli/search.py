@@ -99,7 +99,4 @@ def _show(result: dict[str, Any], single: bool) -> None:
         and any(hit[name] not in ("", None) for hit in hits)
     ]
     rows = [(f"{hit['similarity']:.4f}", *(hit[name] for name in ("id", *names))) for hit in hits]
-    table = text_table(("similarity", "id", *names), rows, ("similarity",))
-    for column in table.columns[1:]:
-        column.overflow = "fold"
-    out().print(table)
+    out().print(text_table(("similarity", "id", *names), rows, ("similarity",)))
