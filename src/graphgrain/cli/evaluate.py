@@ -31,9 +31,11 @@ if TYPE_CHECKING:
         "graphgrain evaluate logp.csv.gz --target logp --split scaffold",
         "graphgrain evaluate assays.csv --target y --columns dose,assay --descriptors rdkit",
         "graphgrain evaluate assays.csv --target y --time measured_on",
-    ]
+    ],
+    reads_data=True,
 )
 def evaluate(
+    ctx: opt.Context,
     data: opt.Data,
     kernel: opt.Kernels = "",
     split: opt.Split = "folds",
@@ -49,13 +51,6 @@ def evaluate(
     parameters: opt.Parameters = None,
     table: opt.FoldTable = None,
     output: opt.OptionalOutput = None,
-    target: opt.Target = None,
-    id: opt.Id = None,
-    smiles: opt.Smiles = None,
-    labels: opt.Labels = "",
-    errors: opt.Errors = "raise",
-    missing: opt.Missing = "raise",
-    view: opt.View = None,
     jobs: opt.Jobs = -1,
     as_json: opt.Json = False,
 ) -> None:
@@ -74,7 +69,7 @@ def evaluate(
     from .loading import load
     from .models import training_table
 
-    reading = opt.Reading(target, id, smiles, labels, errors, missing, view)
+    reading: opt.Reading = ctx.obj
     loaded = load(data, reading).with_classes().with_one_target()
     if loaded.y is None:
         raise InvalidParameterError(f"evaluate needs targets to predict; {data} has none.")

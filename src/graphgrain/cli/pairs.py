@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from itertools import chain, islice
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
@@ -38,9 +39,11 @@ _TOGETHER = 1 << 16
         "graphgrain pairs library.ggi --min-similarity 0.8 -o pairs.parquet",
         "graphgrain pairs assays.csv --target pIC50 --min-difference 2 -o cliffs.csv",
         "graphgrain pairs train.csv test.csv --min-similarity 0.9",
-    ]
+    ],
+    reads_data=True,
 )
 def pairs(
+    ctx: opt.Context,
     data: opt.IndexOrData,
     second: opt.SecondData = None,
     min_similarity: opt.OptionalMinSimilarity = None,
@@ -48,13 +51,6 @@ def pairs(
     min_difference: opt.MinDifference = 1.0,
     max_per_graph: opt.MaxPerGraph = None,
     output: opt.OptionalOutput = None,
-    target: opt.Target = None,
-    id: opt.Id = None,
-    smiles: opt.Smiles = None,
-    labels: opt.Labels = "",
-    errors: opt.Errors = "raise",
-    missing: opt.Missing = "raise",
-    view: opt.View = None,
     jobs: opt.Jobs = -1,
     as_json: opt.Json = False,
 ) -> None:
@@ -84,18 +80,19 @@ def pairs(
     from ..searching.similar_pairs import capped_pairs, iter_pairs, joined_pairs
     from .indexes import opened
 
+    reading: opt.Reading = ctx.obj
+    target = reading.target
     if second is not None:
         if target is not None or max_per_graph is not None:
             raise InvalidParameterError(
                 "--target and --max-per-graph are for the pairs of one collection. Leave them out, "
                 "or give one collection."
             )
-        reading = opt.Reading(None, id, smiles, labels, errors, missing, view)
         _between(data, second, reading, least, similarity, output, jobs, as_json)
         return
     # The target is a column of the index, and its missing values are found there.
-    skip = missing == "skip" and target is not None
-    reading = opt.Reading(None, id, smiles, labels, errors, "raise" if skip else missing, view)
+    skip = reading.missing == "skip" and target is not None
+    reading = replace(reading, target=None, missing="raise" if skip else reading.missing)
     index = opened(data, reading, jobs, similarity)
     if target is not None:
         _cliffs(index, target, skip, least, min_difference, max_per_graph, output, as_json)
