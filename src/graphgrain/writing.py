@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import csv
 import errno
-import io
 import os
 import shutil
 import stat
@@ -160,14 +159,16 @@ def _open_standard_output() -> Iterator[IO[bytes]]:
     sys.stdout.buffer.flush()
 
 
-def write_csv(path: str | os.PathLike[str], rows: Iterable[Iterable[object]]) -> None:
-    """Write comma-separated values; the first row contains the column names."""
-    text = io.StringIO()
-    # With its own line end, "\r\n", the writer also quotes values that contain "\r".
-    lines = SimpleNamespace(write=lambda line: text.write(line[:-2] + "\n"))
-    csv.writer(lines).writerows(rows)
+def write_csv(path: str | os.PathLike[str], rows: Iterable[Iterable[object]]) -> int:
+    """Write comma-separated values as they are made; return the number of rows after the heads."""
+    count = 0
     with atomic_write(path, "The table") as file:
-        file.write(text.getvalue().encode())
+        # With its own line end, "\r\n", the writer also quotes values that contain "\r".
+        lines = SimpleNamespace(write=lambda line: file.write(f"{line[:-2]}\n".encode()))
+        table = csv.writer(lines)
+        for count, row in enumerate(rows):  # noqa: B007
+            table.writerow(row)
+    return count
 
 
 def take_over(temporary: Path, place: Path, there: os.stat_result | None) -> None:

@@ -31,9 +31,11 @@ if TYPE_CHECKING:
         "graphgrain evaluate logp.csv.gz --target logp --split scaffold",
         "graphgrain evaluate assays.csv --target y --columns dose,assay --descriptors rdkit",
         "graphgrain evaluate assays.csv --target y --time measured_on",
-    ]
+    ],
+    reads_data=True,
 )
 def evaluate(
+    ctx: opt.Context,
     data: opt.Data,
     kernel: opt.Kernels = "",
     split: opt.Split = "folds",
@@ -49,13 +51,6 @@ def evaluate(
     parameters: opt.Parameters = None,
     table: opt.FoldTable = None,
     output: opt.OptionalOutput = None,
-    target: opt.Target = None,
-    id: opt.Id = None,
-    smiles: opt.Smiles = None,
-    labels: opt.Labels = "",
-    errors: opt.Errors = "raise",
-    missing: opt.Missing = "raise",
-    view: opt.View = None,
     jobs: opt.Jobs = -1,
     as_json: opt.Json = False,
 ) -> None:
@@ -74,7 +69,7 @@ def evaluate(
     from .loading import load
     from .models import training_table
 
-    reading = opt.Reading(target, id, smiles, labels, errors, missing, view)
+    reading: opt.Reading = ctx.obj
     loaded = load(data, reading).with_classes().with_one_target()
     if loaded.y is None:
         raise InvalidParameterError(f"evaluate needs targets to predict; {data} has none.")
@@ -123,7 +118,7 @@ def _model(
     from ..evaluation.evaluate import MODEL
     from ..learning.classifier import GraphClassifier
     from ..learning.regressor import GraphRegressor
-    from .kernel_options import chosen_kernel, given
+    from .kernel_options import chosen_kernel, kernel_parameters
     from .loading import note_ignored_attributes
 
     if name == MODEL:
@@ -131,8 +126,8 @@ def _model(
             return name
         return (GraphClassifier if classes else GraphRegressor)(descriptors=descriptors)
     chosen_kernel(name, parameters, beside=(MODEL,))
-    entry = candidates(name).with_parameters(**given(name, parameters))
-    note_ignored_attributes(loaded, [entry.kernel(**entry.settings[0])])
+    entry = candidates(name).with_parameters(**kernel_parameters(name, parameters))
+    note_ignored_attributes(loaded, entry.kernel(**entry.settings[0]))
     return entry
 
 
@@ -199,7 +194,7 @@ def _progress(quiet: bool, table: Any) -> Iterator[Callable[[str, int], None]]:
 
 def _show(result: Evaluation) -> None:
     from ..evaluation.statistics import p_words
-    from .tables import print_table, text_table
+    from .tables import text_table
 
     title = f"{result.name}: {result.measures[0].replace('_', ' ')}"
     rows = []
@@ -209,5 +204,5 @@ def _show(result: Evaluation) -> None:
         p = "" if row.p != row.p else p_words(row.p)
         rows.append((row.model, f"{row.mean:.3f}", deviation, lead, p, row.chosen))
     heads = ["model", "mean", "deviation", f"{result.models[0]} minus it", "test", "chosen"]
-    print_table(out(), text_table(heads, rows, heads[1:4], title))
+    out().print(text_table(heads, rows, heads[1:4], title))
     out().print(escape(result.verdict))

@@ -17,19 +17,14 @@ from .console import answer, err, out
         "graphgrain explore drugs",
         "graphgrain explore molecules.csv --target active -o molecules.html",
         "graphgrain explore MUTAG --most 100",
-    ]
+    ],
+    reads_data=True,
 )
 def explore(
+    ctx: opt.Context,
     data: opt.Data,
     output: opt.Output = Path("explore.html"),
     most: opt.Most = 1000,
-    target: opt.Target = None,
-    id: opt.Id = None,
-    smiles: opt.Smiles = None,
-    labels: opt.Labels = "",
-    errors: opt.Errors = "raise",
-    missing: opt.Missing = "raise",
-    view: opt.View = None,
     jobs: opt.Jobs = -1,
     as_json: opt.Json = False,
 ) -> None:
@@ -44,7 +39,7 @@ def explore(
     from ..pages.graph_pages import explore_page
     from .loading import load
 
-    reading = opt.Reading(target, id, smiles, labels, errors, missing, view)
+    reading: opt.Reading = ctx.obj
     loaded = load(data, reading).with_one_target()
     with err().status(f"Exploring {escape(loaded.name)}"):
         page = exploration(
