@@ -246,7 +246,7 @@ def test_pairs_on_the_screen_and_as_json(library, unnamed):
     [
         (("--min-similarity", 1.5), "--min-similarity is above 0"),
         (("--similarity", "containment"), "--similarity is one of minmax, cosine"),
-        (("-o", "pairs.txt"), "written as .csv, .jsonl, .parquet"),
+        (("-o", "pairs.txt"), "written as .csv, .jsonl or .parquet"),
         (("-o", "no/pairs.csv"), "There is no folder"),
     ],
 )
