@@ -130,7 +130,7 @@ def marks(path: Path, explain: bool) -> tuple[int, int, int, int, int, int]:
     similar = Pairs(pairs[:, 0], pairs[:, 1], np.full(len(pairs), LEAST))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        values = numbers_of(graphs, len(graphs), y)
+        values = numbers_of(graphs, y)
         ours = members(cliffs_among(similar, graphs, values, TENFOLD_LOG), len(graphs))
         tree = members(gg.pairs(graphs, LEAST, y=y, min_difference=TENFOLD_LOG), len(graphs))
     theirs = columns["cliff_mol"] == 1

@@ -259,26 +259,45 @@ def similar_pairs(s: Setting) -> Answers:
     yield from complete(gg.pairs(s.index(), 0.2), s.K, 0.2)
 
 
-@consumer(
-    gg.near_duplicates, gg.sphere_exclusion, gg.pick_diverse, similarities=("cosine", "minmax")
-)
-def neighbours_and_groups(s: Setting) -> Answers:
-    index, K, number = s.index(), s.K, np.arange(len(s.K))
-    distances, neighbours = index.kneighbors(s.case.graphs, n_neighbors=len(K))
-    yield in_order_of_graphs(neighbours, 1 - distances), K
+@consumer(similarities=("cosine", "minmax"))
+def neighbours(s: Setting) -> Answers:
+    index, K = s.index(), s.K
+    distances, numbers = index.kneighbors(s.case.graphs, n_neighbors=len(K))
+    yield in_order_of_graphs(numbers, 1 - distances), K
     near = index.radius_neighbors_graph(s.case.graphs, radius=1 - 0.3141).toarray()
     yield near > 0, K > 0.3141
-    found = gg.near_duplicates(index, s.case.graphs, 0.5)
-    yield np.sort(found.queries), number
-    yield found.similarities, np.ones(len(K))  # each graph is in the index
-    labels, centers, _ = gg.sphere_exclusion(index, 0.55)
+
+
+def groups(collection: Any, queries: Any, K: np.ndarray, **options: Any) -> Answers:
+    """Near-duplicates, clusters and diverse graphs of an index, of graphs or of features."""
+    number = np.arange(len(K))
+    similar = gg.near_duplicates(collection, queries, 0.5, **options)
+    yield np.sort(similar.queries), number
+    yield similar.similarities, np.ones(len(K))  # each graph is in the collection
+    labels, centers, _ = gg.sphere_exclusion(collection, 0.55, **options)
     apart = K[np.ix_(centers, centers)] - np.eye(len(centers))
     yield (K[number, centers[labels]] >= 0.55).all(), True
     yield (apart < 0.55).all(), True
-    picks = gg.pick_diverse(index, min(3, len(K)), first=1)
+    picks = gg.pick_diverse(collection, min(3, len(K)), first=1, **options)
     for step in range(1, len(picks)):
         nearest = K[:, picks[:step]].max(axis=1)
         yield nearest[picks[step]], np.delete(nearest, picks[:step]).min()
+
+
+@consumer(
+    gg.near_duplicates, gg.sphere_exclusion, gg.pick_diverse, similarities=("cosine", "minmax")
+)
+def groups_of_collections(s: Setting) -> Answers:
+    yield from groups(s.index(), s.case.graphs, s.K)
+    yield from groups(s.case.graphs, s.case.graphs, s.K, kernel=s.kernel())
+    features = s.features()
+    yield from groups(features, features, s.K, similarity=s.similarity)
+    yield from complete(gg.pairs(features, 0.2, similarity=s.similarity), s.K, 0.2)
+
+
+def products(s: Setting) -> bool:
+    """Return whether common patterns are multiplied; otherwise minima are added."""
+    return s.similarity != "minmax" and s.counts != "intersection"
 
 
 @consumer(gg.compare)
@@ -289,7 +308,13 @@ def comparison(s: Setting) -> Answers:
         if s.case.graphs[a].n_vertices and s.case.graphs[b].n_vertices:
             yield [values.sum() for values in told.vertices], [s.K[a, b]] * 2
         if s.K[a, b] and s.case.graphs[a].n_vertices:
-            yield sum(pattern.share for pattern in told.shared()), 1.0
+            first, second = (oracle.values(s.case.patterns[i], s.counts) for i in (a, b))
+            both = [
+                oracle.overlap({p: first[p]}, {p: second[p]}, products(s))
+                for p in first.keys() & second.keys()
+            ]
+            shares = [pattern.share for pattern in told.shared()]
+            yield sorted(shares), np.sort(both) / sum(both)
 
 
 @consumer(gg.compare_sets)

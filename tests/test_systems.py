@@ -18,7 +18,7 @@ from packaging.requirements import Requirement
 
 import graphgrain as gg
 from graphgrain import writing
-from graphgrain.cli import app
+from graphgrain.cli import console
 from graphgrain.core import memory, threads
 
 SOURCE = Path(gg.__file__).parent
@@ -182,7 +182,7 @@ def test_no_character_ends_the_program(monkeypatch):
     streams = [io.TextIOWrapper(io.BytesIO(), encoding="cp1252") for _ in range(2)]
     monkeypatch.setattr(sys, "stdout", streams[0])
     monkeypatch.setattr(sys, "stderr", streams[1])
-    app.show_what_can_be_shown()
+    console.prepare_streams()
     print("75 ± 2 ██ 中 caf\u00e9 \udcff", flush=True)
     assert streams[0].buffer.getvalue().decode("cp1252").split() == [
         *("75", "±", "2", "##", "\\u4e2d", "café", "\\udcff")
@@ -191,11 +191,11 @@ def test_no_character_ends_the_program(monkeypatch):
 
 def test_a_closed_pipe_by_its_name_on_windows(monkeypatch):
     error = OSError(errno.EINVAL, "Invalid argument")
-    assert not app._is_of_output(error)
-    monkeypatch.setattr(app, "_CLOSED", (errno.EPIPE, errno.EINVAL))
-    monkeypatch.setattr(app.os, "dup2", lambda *_: None)  # the output of this process is needed
-    assert app._is_of_output(error)
-    assert app._unwritable_output(error) == app.OK
+    assert not console.is_of_output(error)
+    monkeypatch.setattr(console, "_CLOSED", (errno.EPIPE, errno.EINVAL))
+    monkeypatch.setattr(console.os, "dup2", lambda *_: None)  # the output of this process is needed
+    assert console.is_of_output(error)
+    assert console.report_unwritable_output(error) == 0
 
 
 def test_text_files_have_the_same_encoding_everywhere():

@@ -25,7 +25,6 @@ import signal, sys, time, numpy as np, graphgrain as gg
 from sklearn.model_selection import cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.svm import SVC
-from graphgrain.core import support_vectors
 
 signal.alarm(600)  # an end, whatever becomes of the tests
 
@@ -38,16 +37,6 @@ def complete(n):
 def eigenvectors(graph, n_jobs):
     while True:
         gg.PyramidMatch(n_jobs=n_jobs).fit(graph)
-
-def problem(n):
-    rng = np.random.default_rng(0)
-    X = rng.standard_normal((n, n)).astype(np.float32)
-    return X @ X.T, np.where(rng.random(n) < 0.5, 1.0, -1.0)
-
-def training(problem, n_jobs):
-    K, y = problem
-    while True:
-        support_vectors.train(K, y, np.array([1e-2, 1e6]), 1e-12, 10**9)
 
 def cross_validation(graph, n_jobs):
     model = make_pipeline(gg.TreePlusPlus(n_jobs=n_jobs), SVC(kernel="precomputed"))
@@ -63,7 +52,6 @@ WORK = {
     "neighbourhoods": (star, 12_000, lambda g, n_jobs: gg.NeighbourhoodPairs(n_jobs=n_jobs).fit(g)),
     "places": (star, 40_000, lambda g, n_jobs: gg.GraphHopper().fit(g)),
     "eigenvectors": (complete, 1_500, eigenvectors),
-    "training": (problem, 2_000, training),
     "cross-validation": (complete, 1_300, cross_validation),
 }
 for kernel in (gg.TreePlusPlus, gg.ShortestPath, gg.NeighbourhoodPairs, gg.PyramidMatch):
@@ -131,7 +119,7 @@ def server() -> Iterator[Server]:
 @pytest.mark.parametrize(
     ("work", "n_jobs"),
     [
-        *((work, None) for work in (*ON_THREADS, "places", "training")),
+        *((work, None) for work in (*ON_THREADS, "places")),
         *((work, 2) for work in (*ON_THREADS, "neighbourhoods")),
     ],
 )

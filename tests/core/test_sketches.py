@@ -118,14 +118,12 @@ def test_bounds_are_never_too_small(graphs, query, kind, weighted, common, bits)
         float(total(query)),
         float(np.sqrt(total(query)) if kind == COSINE else total(query)),
     )
-    best = Best(np.empty(0), np.empty(0, dtype=np.int64), np.zeros(1, dtype=np.int64))
-    found = np.empty((len(graphs), 2))
-    scratch = np.empty(len(graphs), dtype=np.float32)
-    nothing = np.empty(0, dtype=np.int64)
-    count = scan(
-        own, lists, count_bits(rows), measures, sizes, nothing, 0, 0.0, best, scratch, found
-    )
-    bounds = dict(found[:count].tolist())
+    size = len(graphs)
+    best = Best(np.empty(size), np.empty(size, dtype=np.int64), np.zeros(1, dtype=np.int64))
+    nothing, scratch = np.empty(0, dtype=np.int64), np.empty(size, dtype=np.float32)
+    scan(own, lists, count_bits(rows), measures, sizes, nothing, 0, 0.0, best, scratch)
+    filled = slice(best.filled[0])
+    bounds = dict(zip(best.places[filled].tolist(), best.bounds[filled].tolist(), strict=True))
     for number, graph in enumerate(graphs):
         shared = [(query[f], graph[f]) for f in query if f in graph]
         overlap = sum(a * b if product else min(a, b) for a, b in shared)

@@ -155,7 +155,8 @@ def test_molecules_without_smiles_keep_their_binary_form(tmp_path):
     graphs, _ = gg.load_molecules(tmp_path / "x.sdf")
     assert graphs.columns["id"].tolist() == ["m0", "m1"]
     assert graphs.columns["pKa"].tolist() == [0, 1]
-    for batch in (graphs, gg.from_rdkit(molecules)):
+    converted = gg.from_rdkit(molecules)
+    for batch in (graphs, converted, pickle.loads(pickle.dumps(converted))):
         for graph, molecule in zip(batch, molecules, strict=True):
             again = Chem.Mol(graph.columns["molecule"].item())
             assert Chem.MolToSmiles(again) == Chem.MolToSmiles(molecule)

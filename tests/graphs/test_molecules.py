@@ -183,6 +183,29 @@ def test_long_integers_are_not_rounded(tmp_path, texts, expected):
     np.testing.assert_array_equal(numbers, texts if expected is None else expected)
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "smiles y\nCCO 1.5\nCN 2\n",
+        'smiles  y \n CCO  "1.5"\nCN  2 \n\n',
+    ],
+)
+def test_tables_separated_by_spaces(tmp_path, text):
+    """RDKit alone would take "CCO 1.5" as a SMILES with a name, and lose the column."""
+    (tmp_path / "x.csv").write_text(text)
+    graphs, columns = gg.load_molecules(tmp_path / "x.csv")
+    assert graphs == gg.from_smiles(["CCO", "CN"])
+    assert columns["y"].tolist() == [1.5, 2.0]
+    (tmp_path / "x.csv").write_text("canonical smiles\nCCO\n")
+    assert gg.load_molecules(tmp_path / "x.csv")[1]["canonical smiles"].tolist() == ["CCO"]
+
+
+def test_long_fields(tmp_path):
+    note = "long " * 40_000
+    (tmp_path / "x.csv").write_text(f"smiles,note\nCCO,{note}\n")
+    assert gg.load_molecules(tmp_path / "x.csv")[1]["note"].tolist() == [note]
+
+
 def test_sdf_files(tmp_path):
     records = []
     for smiles, name, active in (("CCO", "ethanol", "1"), ("c1ccccc1N", "aniline", "0")):
@@ -233,8 +256,11 @@ def test_bad_lines_are_named(tmp_path):
         ("x.csv", b"", r"x.csv is empty"),
         ("x.csv", b"smiles,a\nCCO\n", r"x.csv, line 2: 2 fields .* found 1"),
         ("x.csv", b"smiles,a,a\nCCO,1,2\n", r"column 'a' occurs twice"),
-        ("x.csv", b'smiles,a\n"CCO,1\n', r"x.csv, line 2: unexpected end"),
-        ("x.csv", b"smiles\n" + b"C" * 200_000 + b"\n", r"x.csv, line 2: field larger"),
+        (
+            "x.csv",
+            b'smiles,a\n"CCO,1\n',
+            r"line 2: unexpected end .* quotation mark",
+        ),
         ("x.smi", b"CCO\n\xff\xfe\n", r"x.smi, line 2: UTF-8 text is expected; found the byte"),
         ("x.smi.gz", b"no gzip", r"x.smi.gz cannot be read"),
     ],

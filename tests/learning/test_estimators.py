@@ -86,7 +86,9 @@ def test_groups_are_left_out_together(drugs):
     assert np.mean(model.held_out_.argmax(axis=1) == y) < 0.7
     numbers = graphs.vertex_counts[pick].astype(float)
     model = gg.GraphRegressor(WL, alpha=0.1).fit(graphs[pick], numbers, groups=groups)
-    rest = groups != 7
+    several = np.arange(100) % 7  # of different graphs, copies of which are in other groups
+    model = gg.GraphRegressor(WL, alpha=0.1).fit(graphs[pick], numbers, groups=several)
+    rest = several != 3
     again = gg.GraphRegressor(WL, alpha=0.1).fit(graphs[pick[rest]], numbers[rest])
     np.testing.assert_allclose(model.held_out_[~rest], again.predict(graphs[pick[~rest]]))
 
@@ -253,6 +255,24 @@ def test_explanations_add_up_and_held_out_ones_too(kind, drugs):
         else:
             expected = model.classes_[held_out[number].argmax()]
             assert why.prediction == expected
+
+
+@pytest.mark.parametrize("of", ["decision", "uncertainty"])
+def test_parts_add_up_to_the_values(of):
+    """The bias is one of its own, not what the others leave."""
+    table, y = {"smiles": SMALL * 4, "dose": np.arange(24.0)}, np.sin(np.arange(24)) + 3
+    model = gg.GraphRegressor(graphs="smiles").fit(table, y)
+    counted = model.count({"smiles": [*SMALL, "c1ccccc1O"], "dose": np.arange(7.0) * 3})
+    sums = model.pattern_sums(counted, of=of)
+    for graph in range(7):
+        total = sums.biases[graph] + sums.columns[graph]
+        for fitted in sums.terms:
+            features = counted.features[id(fitted.term.source)][graph : graph + 1]
+            levels = features.first_levels(fitted.term.n_levels).levels
+            total = total + sum(map(np.sum, fitted.contributions(levels, sums.of(graph))))
+            own = sum(map(np.sum, fitted.own_contributions(levels)))
+            total = total + sums.factors[graph] * own
+        np.testing.assert_allclose(sums.values[graph], total, atol=1e-9)
 
 
 # ---------------------------------------------------------------- probabilities

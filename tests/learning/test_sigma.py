@@ -65,6 +65,17 @@ def test_what_makes_it_unsure_is_the_end(model, noisy):
     assert ends[loud[400:440]].min() > ends[~loud[400:440]].max()
 
 
+def test_units_of_the_target_are_those_of_sigma(model, noisy):
+    graphs, y, _ = noisy
+    scaled = gg.GraphRegressor(WL).fit(graphs[:400], 1000 * y[:400] + 5)
+    new = graphs[400:]
+    expected = 1000 * model.predict(new, return_std=True)[1]
+    np.testing.assert_allclose(scaled.predict(new, return_std=True)[1], expected, rtol=1e-6)
+    np.testing.assert_allclose(
+        np.subtract(*scaled.predict_interval(new)), 1000 * np.subtract(*model.predict_interval(new))
+    )
+
+
 def test_without_differences_sigma_is_nearly_constant():
     rng = np.random.default_rng(0)
     graphs = gg.as_graphs(

@@ -71,6 +71,8 @@ def test_each_view_adds_its_alphabets():
     assert found[:9] == plain[:9]
     assert len(found) == 18 + 2
     assert all(view.startswith("EdgeFilter") for _, view, _ in found[9:18])
+    same = table(["CCO", "CC=N"], views=[None, gg.EdgeFilter(drop=["triple"])])
+    assert same == table(["CCO", "CC=N"])  # a view that shows nothing else adds nothing
 
 
 def test_kernels_are_the_terms_with_their_own_similarity():

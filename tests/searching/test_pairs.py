@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 import graphgrain as gg
 from graphgrain.errors import InvalidParameterError
+from graphgrain.kernels import Counts
 from graphgrain.searching import similar_pairs as module
 
 from .oracle import similarity_matrix
@@ -138,38 +139,19 @@ def test_a_cap_for_each_graph(drugs):
                 assert max(map(len, rivals)) >= most
 
 
+def test_a_pattern_of_two_levels_is_two_patterns():
+    """A hash may occur on several levels; with its level it is another pattern."""
+    hashes, once = np.array([5], dtype=np.uint64), np.ones(1)
+    levels = [Counts(np.array([1, 0]), hashes, once), Counts(np.array([0, 1]), hashes, once)]
+    features = gg.Features(levels)
+    assert len(gg.pairs(features, 0.1)) == 0
+    assert gg.GraphIndex.build(None, features).kneighbors(features, 2)[0].tolist() == [
+        [0, 1],
+        [0, 1],
+    ]
+
+
 def test_nothing_to_find():
     assert len(gg.pairs(gg.GraphBatch.from_edges([], []), 0.5, kernel=gg.TreePlusPlus())) == 0
     different = gg.GraphBatch.from_edges([0, 1], [], ["C"])
     assert len(gg.pairs(different, 0.1)) == 0
-
-
-@pytest.mark.parametrize("similarity", ["minmax", "cosine"])
-def test_graphs_without_features_are_pairs_as_in_the_kernel(similarity):
-    path = ([(0, 1)], ["C", "O"])
-    graphs = gg.as_graphs([path, ([], ["C"]), path, ([], ["O", "N"]), ([], [])])
-    kernel = gg.ShortestPath(similarity=similarity)  # there are no paths without edges
-    K = kernel.fit_transform(graphs)
-    expected = {(a, b) for a in range(5) for b in range(a + 1, 5) if K[a, b] == 1.0}
-    found = gg.pairs(graphs, 0.5, kernel=kernel, similarity=similarity)
-    assert set(told(found)) == expected == {(0, 2), (1, 3), (1, 4), (3, 4)}
-    assert (found.similarities == 1.0).all()
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"min_similarity": 0.0}, "above 0 and at most 1"),
-        ({"min_similarity": 1.1}, "above 0 and at most 1"),
-        ({"min_similarity": float("nan")}, "above 0 and at most 1"),
-        ({"min_similarity": "high"}, "above 0 and at most 1"),
-        ({"similarity": "dot"}, "'minmax' or 'cosine'"),
-        ({"similarity": "containment"}, "'minmax' or 'cosine'"),
-        ({"max_per_graph": 0}, "max_per_graph must be"),
-        ({"n_jobs": 0}, "n_jobs must be"),
-        ({"kernel": gg.RandomWalk()}, "explicit features"),
-    ],
-)
-def test_arguments_out_of_range(drugs, options, message):
-    with pytest.raises(InvalidParameterError, match=message):
-        gg.pairs(drugs[0][:5], **options)

@@ -40,7 +40,7 @@ def explain(
 ) -> None:
     """Explain predictions by patterns, atoms and bonds.
 
-    A self-tuning estimator is fitted to all other graphs that have a target, and predicts these.
+    An estimator is fitted to all other graphs that have a target, and predicts these.
     The contributions of their patterns are exact, and the uncertainty of each prediction is shown.
     With --model nothing is fitted, and no target is needed.
     """

@@ -360,13 +360,12 @@ def _read_lists(query, lists, mask, sums):
 
 
 @compiled
-def scan(query, lists, commons, measures, sizes, removed, base, least, best, sums, found):
+def scan(query, lists, commons, measures, sizes, removed, base, least, best, sums):
     """Compute bounds of all graphs of a segment against one query.
 
     Bounds of at least ``least`` are pushed to the heap ``best``, with places relative to ``base``.
-    Without a heap (length 0) they are written to ``found``, as columns of places and bounds, and
-    their number is returned. ``commons`` are the numbers of common features of the graphs
-    (:func:`count_bits`). ``sums`` is scratch space for a float32 per graph.
+    ``commons`` are the numbers of common features of the graphs (:func:`count_bits`). ``sums`` is
+    scratch space for a float32 per graph.
     """
     count = len(sizes)
     sums[:count] = 0.0
@@ -377,11 +376,9 @@ def scan(query, lists, commons, measures, sizes, removed, base, least, best, sum
     # Sums are in single precision; the slack ensures that rounding never excludes a graph.
     slack = 1.0 if not len(lists.values) else 1.0 + 2.0**-20 * (8 + len(query.keys))
     keep = len(best.bounds)
-    full = keep > 0 and best.filled[0] == keep
-    if full:
+    if best.filled[0] == keep:
         least = max(least, best.bounds[0])
     a, b = _needed(query.kind, least * (1.0 - 1e-6), query.size)
-    n = 0
     for i in range(count):
         if (sums[i] + min(common, commons[i])) * slack < a + b * sizes[i]:
             continue
@@ -396,15 +393,10 @@ def scan(query, lists, commons, measures, sizes, removed, base, least, best, sum
         bound = similarity(query.kind, overlap, query.measure, measure)
         if bound < least:
             continue
-        if not keep:
-            found[n, 0], found[n, 1] = base + i, bound
-            n += 1
-            continue
         _push(best, bound, base + i)
         if best.filled[0] == keep and best.bounds[0] > least:
             least = best.bounds[0]
             a, b = _needed(query.kind, least * (1.0 - 1e-6), query.size)
-    return n
 
 
 @compiled

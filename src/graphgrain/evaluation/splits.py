@@ -156,7 +156,7 @@ def deal_folds(
 
     >>> folds = deal_folds(2, np.array([0, 0, 1, 1]), classes=True)
     >>> [sorted(fold.test.tolist()) for fold in folds]
-    [[1, 2], [0, 3]]
+    [[0, 2], [1, 3]]
     """
     result = []
     for repetition in range(repeats):

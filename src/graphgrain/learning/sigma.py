@@ -31,6 +31,8 @@ MOST_LANDMARKS = 1000
 LEAST_ERROR = 0.05
 #: Values of alpha that are compared; with the last, log sigma is nearly constant.
 ALPHAS = (0.3, 1.0, 3.0, 10.0, 30.0, 100.0, 1000.0)
+#: Shares of the differences of log sigma that are compared by the likelihood of held-out errors.
+SHARES = (0.1, 0.25, 0.4, 0.55, 0.7, 0.85, 1.0, 1.2, 1.5)
 #: Number of groups of sigma, and of similarity, for intervals.
 GROUPS = 3
 
@@ -249,9 +251,16 @@ def _fit_logs(
         _, model = best_alpha(K, targets, weights, groups, ALPHAS, 10.0, MOST_LANDMARKS)
         solved, intercept = model.fit(targets)
         logs = (targets - model.held_out_errors(solved, groups)[0])[:, 0]
-    # so that the mean square of the errors in units of sigma is 1
-    shift = 0.5 * float(np.log(np.mean((errors / np.exp(logs)) ** 2) + 1e-300))
-    return solved[0], float(intercept[0]) + shift, logs + shift
+    # the likeliest share of the differences, and the scale for which errors in units of sigma have
+    # a mean square of 1
+    middle, best = float(logs.mean()), (np.inf, 1.0, 0.0)
+    for share in SHARES:
+        shrunk = middle + share * (logs - middle)
+        shift = 0.5 * float(np.log(np.mean((errors / np.exp(shrunk)) ** 2) + 1e-300))
+        best = min(best, (middle + shift, share, shift))
+    _, share, shift = best
+    bias = middle + share * (float(intercept[0]) - middle) + shift
+    return share * solved[0], bias, middle + share * (logs - middle) + shift
 
 
 def _spread(graphs: int) -> np.ndarray:

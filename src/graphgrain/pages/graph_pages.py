@@ -278,5 +278,5 @@ def _shared_picture(query: GraphBatch, graph: GraphBatch, of_shared: bool) -> Ma
     if max(query.n_vertices, graph.n_vertices) > MOST_VERTICES:
         return _picture(graph, width=300, height=210)
     vertices, edges = (mask != of_shared for mask in differences(query, graph))
-    shown = {"vertices": 0.6 * vertices, "edges": 0.8 * edges, "limit": 1.0, "legend": False}
+    shown = {"vertices": 0.7 * vertices, "edges": 0.7 * edges, "limit": 1.0, "legend": False}
     return _picture(graph, like=query, width=300, height=210, **shown)

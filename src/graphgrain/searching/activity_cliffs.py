@@ -15,11 +15,11 @@ from ..graphs.tables import is_missing
 from ..kernels.features import Features
 from ..parameters import Number
 from .graph_index import GraphIndex
-from .index_folder import Snapshot
 
 if TYPE_CHECKING:
     from .similar_pairs import Pairs
 
+Collection = GraphIndex | GraphBatch | Features
 #: Graphs whose similarity is not less have the same patterns, up to rounding.
 _SAME = 1.0 - 1e-12
 
@@ -69,22 +69,27 @@ class Cliffs(NamedTuple):
 
 
 def cliffs_among(
-    similar: Pairs, source: Snapshot | GraphBatch | None, values: np.ndarray, min_difference: float
+    similar: Pairs, collection: Collection, values: np.ndarray, min_difference: float
 ) -> Cliffs:
     """Return the pairs that differ by ``min_difference`` or more; see :class:`Cliffs`.
 
-    Without a source of graphs, none are known to be duplicates.
+    Of features none are known to be duplicates.
     """
     if not Number(0.0).allows(min_difference):
         raise InvalidParameterError(f"min_difference must be above 0; got {min_difference!r}.")
     missing = np.flatnonzero(np.isnan(values))
-    warn_of_missing(len(missing), len(values))
+    if len(missing):
+        warnings.warn(
+            f"y is missing for {len(missing):,} of {len(values):,} graphs, which are left out.",
+            GraphgrainWarning,
+            stacklevel=3,
+        )
     differences = values[similar.second] - values[similar.first]
     # Rounding must not exclude a pair that differs by exactly this much.
     with np.errstate(invalid="ignore"):
         far = np.abs(differences) >= min_difference * (1 - 1e-12)
     alike = far & (similar.similarities >= _SAME)
-    groups = _equal_graphs(source, np.union1d(similar.first[alike], similar.second[alike]))
+    groups = _equal_graphs(collection, np.union1d(similar.first[alike], similar.second[alike]))
     group: np.ndarray = np.arange(len(values))
     for graphs in groups:
         group[graphs] = graphs[0]
@@ -115,13 +120,13 @@ def cliffs_among(
     )
 
 
-def numbers_of(source: Snapshot | GraphBatch | None, count: int, y: Any) -> np.ndarray:
+def numbers_of(collection: Collection, y: Any) -> np.ndarray:
     """Return y, or the column of an index with that name, as floats with NaN for missing values."""
-    if isinstance(y, str) and isinstance(source, Snapshot):
-        if y not in source.column_names:
-            names = ", ".join(source.column_names) or "none"
+    if isinstance(y, str) and isinstance(collection, GraphIndex):
+        if y not in collection.column_names:
+            names = ", ".join(collection.column_names) or "none"
             raise InvalidParameterError(f"The index has no column {y!r}; it has {names}.")
-        y = source.column(y, source.live)
+        y = collection._snapshot.column(y, collection._snapshot.live)
     try:
         items = [np.nan if is_missing(value) or _is_marked(value) else value for value in y]
         values = np.array(items, dtype=np.float64)
@@ -130,9 +135,10 @@ def numbers_of(source: Snapshot | GraphBatch | None, count: int, y: Any) -> np.n
             "y must be a number for each graph, NaN where it is missing; got "
             f"{str(y)[:60]}. Differences of classes have no size."
         ) from None
-    if values.shape != (count,):
+    if values.shape != (len(collection),):
         raise InvalidParameterError(
-            f"y must have a number for each graph; got {len(values):,} for {count:,} graphs."
+            f"y must have a number for each graph; got {len(values):,} for {len(collection):,} "
+            "graphs."
         )
     if np.isinf(values).any():
         raise InvalidParameterError("y must be finite; got infinity.")
@@ -144,34 +150,14 @@ def _is_marked(value: Any) -> bool:
     return isinstance(value, str) and value.strip() in MISSING
 
 
-def warn_of_missing(missing: int, count: int) -> None:
-    if missing:
-        warnings.warn(
-            f"y is missing for {missing:,} of {count:,} graphs, which are left out.",
-            GraphgrainWarning,
-            stacklevel=4,
-        )
-
-
-def _equal_graphs(source: Snapshot | GraphBatch | None, numbers: np.ndarray) -> list[list[int]]:
+def _equal_graphs(collection: Collection, numbers: np.ndarray) -> list[list[int]]:
     """Return groups of equal graphs among those with some numbers."""
-    if source is None or not len(numbers):
+    if not len(numbers):
         return []
-    graphs = selected(source, numbers)
-    return [
-        [int(numbers[number]) for number in group] for group in duplicates(graphs, attributes=True)
-    ]
-
-
-def graphs_of(collection: GraphIndex | GraphBatch | Features) -> Snapshot | GraphBatch | None:
-    """Return the graphs of a collection, None for features."""
     if isinstance(collection, GraphIndex):
-        return None if collection.kernel is None else collection._snapshot
-    return None if isinstance(collection, Features) else collection
-
-
-def selected(source: Snapshot | GraphBatch, numbers: np.ndarray) -> GraphBatch:
-    """Return graphs by their numbers, which count from 0 without removed graphs."""
-    if isinstance(source, GraphBatch):
-        return source[numbers]
-    return source.graphs(source.live[numbers])
+        graphs = collection._snapshot.select(collection._snapshot.live[numbers])
+    else:
+        graphs = collection[numbers]
+    if isinstance(graphs, Features):
+        return []
+    return [numbers[group].tolist() for group in duplicates(graphs, attributes=True)]

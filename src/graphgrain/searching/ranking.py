@@ -11,7 +11,7 @@ Ties are in the order of the index.
 
 from __future__ import annotations
 
-from itertools import pairwise
+from itertools import chain, islice, pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -84,74 +84,49 @@ class Ranker:
             bare = features.hashes == FEATURELESS
             features = features._replace(counts=np.where(bare, 0.0, features.counts))
         state = [_Progress(query, k, threshold) for query in self.queries(features)]
-        if k is None:
-            self._scan_all(state)
-        else:
-            self._scan_best(state, min(2 * k + 12, int(self.bases[-1])))
+        self._scan(state, None if k is None else 2 * k + 12)
         self._rank(features, state)
-        if k is not None:
-            rest = [progress for progress in state if not progress.settled]
+        rest = [progress for progress in state if not progress.settled]
+        if rest:
             for progress in rest:
-                progress.least = max(progress.least, progress.worst_kept()[0])
-            self._scan_all(rest)
+                progress.least = max(progress.least, progress.worst_result()[0])
+            self._scan(rest, None)
             self._rank(features, state)
         return [progress.hits() for progress in state]
 
     # ---------------------------------------------------------------- bounds
 
-    def _scan_best(self, state: list[_Progress], keep: int) -> None:
+    def _scan(self, state: list[_Progress], most: int | None) -> None:
+        """Find the graphs with the best bounds, or all, that reach the required similarity."""
+        total = int(self.bases[-1])
+        size = total if most is None else min(most, total)
         threads = thread_count(self.n_jobs)
         # Distribute the segments of few queries, or many queries, to the threads.
         shares = 1 if len(state) >= threads else min(threads, len(self.segments))
         bounds = np.linspace(0, len(self.segments), shares + 1).astype(int).tolist()
         tasks = [(query, part) for query in range(len(state)) for part in range(shares)]
+        largest = max(map(len, self.segments), default=0)
 
-        def work(begin: int, end: int) -> list[Best]:
-            scratch = self._scratch()
-            found = []
+        def work(begin: int, end: int) -> list[tuple[np.ndarray, np.ndarray]]:
+            scratch = np.empty(largest, dtype=np.float32)
+            parts = []
             for query, part in tasks[begin:end]:
-                best = Best(np.empty(keep), np.empty(keep, dtype=np.int64), np.zeros(1, np.int64))
+                best = Best(np.empty(size), np.empty(size, dtype=np.int64), np.zeros(1, np.int64))
                 for number in range(bounds[part], bounds[part + 1]):
-                    self._scan(state[query], number, best, scratch, _NOTHING)
-                found.append(best)
-            return found
+                    segment = self.segments[number]
+                    scan(
+                        state[query].query, segment.lists, segment.commons,
+                        *segment.measures(self.kind), segment.removed, int(self.bases[number]),
+                        state[query].least, best, scratch,
+                    )  # fmt: skip
+                filled = best.filled[0]
+                parts.append((best.places[:filled].copy(), best.bounds[:filled].copy()))
+            return parts
 
         steps = np.linspace(0, len(tasks), min(len(tasks), 4 * threads) + 1).astype(int).tolist()
-        found = [best for part in run(work, list(pairwise(steps)), self.n_jobs) for best in part]
-        for number, progress in enumerate(state):
-            parts = found[number * shares : (number + 1) * shares]
-            filled = [slice(best.filled[0]) for best in parts]
-            progress.add(
-                [(best.places[n], best.bounds[n]) for best, n in zip(parts, filled, strict=True)],
-                keep,
-            )
-
-    def _scan_all(self, state: list[_Progress]) -> None:
-        """Find all graphs whose bounds reach the required similarity."""
-
-        def work(begin: int, end: int) -> None:
-            scratch = self._scratch()
-            found = np.empty((len(scratch), 2))
-            for progress in state[begin:end]:
-                parts = []
-                for number in range(len(self.segments)):
-                    count = self._scan(progress, number, _NO_HEAP, scratch, found)
-                    parts.append((found[:count, 0].astype(np.int64), found[:count, 1].copy()))
-                progress.add(parts)
-
-        run(work, list(pairwise(range(len(state) + 1))), self.n_jobs)
-
-    def _scratch(self) -> np.ndarray:
-        return np.empty(max((len(segment) for segment in self.segments), default=0), np.float32)
-
-    def _scan(
-        self, progress: _Progress, number: int, best: Best, scratch: np.ndarray, found: np.ndarray
-    ) -> int:
-        segment = self.segments[number]
-        return scan(
-            progress.query, segment.lists, segment.commons, *segment.measures(self.kind),
-            segment.removed, int(self.bases[number]), progress.least, best, scratch, found,
-        )  # fmt: skip
+        parts = chain.from_iterable(run(work, list(pairwise(steps)), self.n_jobs))
+        for progress in state:
+            progress.add(list(islice(parts, shares)), most)
 
     # ---------------------------------------------------------------- similarities
 
@@ -199,8 +174,6 @@ def sorted_features(features: Counts) -> Counts:
     return features._replace(hashes=features.hashes[order], counts=features.counts[order])
 
 
-_NO_HEAP = Best(np.empty(0), np.empty(0, dtype=np.int64), np.zeros(1, dtype=np.int64))
-_NOTHING = np.empty((0, 2))
 _NOWHERE = np.empty(0, dtype=np.int64)
 
 
@@ -215,18 +188,18 @@ class _Progress:
         self.bounds: np.ndarray = np.empty(0)
         self.values: np.ndarray = np.empty(0)  # known similarities, of the first candidates
 
-    def add(self, found: list[tuple[np.ndarray, np.ndarray]], keep: int | None = None) -> None:
+    def add(self, parts: list[tuple[np.ndarray, np.ndarray]], most: int | None) -> None:
         """Add places and bounds, the best first, after candidates whose similarity is known.
 
-        With ``keep``, only that many; if there are as many, worse ones were left out.
+        Of ``most`` or more, worse ones were left out.
         """
         known = len(self.values)
-        places, bounds = map(np.concatenate, zip((_NOWHERE, np.empty(0)), *found, strict=True))
+        places, bounds = map(np.concatenate, zip((_NOWHERE, np.empty(0)), *parts, strict=True))
         new = np.flatnonzero(~np.isin(places, self.places[:known]))
-        order = new[np.lexsort((places[new], -bounds[new]))[:keep]]
+        order = new[np.lexsort((places[new], -bounds[new]))[:most]]
         self.places = np.concatenate((self.places[:known], places[order]))
         self.bounds = np.concatenate((self.bounds[:known], bounds[order]))
-        self._complete = keep is None or len(places) < max(keep, 1)
+        self._complete = most is None or len(places) < most
 
     @property
     def settled(self) -> bool:
@@ -235,9 +208,9 @@ class _Progress:
             return True
         # Graphs that were left out have a smaller bound than the last candidate, or come after it.
         last = (self.bounds[-1], -self.places[-1])
-        return self.worst_kept() >= last
+        return self.worst_result() >= last
 
-    def worst_kept(self) -> tuple[float, int]:
+    def worst_result(self) -> tuple[float, int]:
         """Return the k-th best similarity so far and its place; minus infinity if none."""
         assert self.k is not None
         if len(self.values) < self.k:
@@ -251,7 +224,7 @@ class _Progress:
         if self.k is None:
             return self.places[known:]
         rest = known < len(self.places)
-        if not rest or self.worst_kept() >= (self.bounds[known], -int(self.places[known])):
+        if not rest or self.worst_result() >= (self.bounds[known], -int(self.places[known])):
             return self.places[:0]
         return self.places[known : known + max(self.k + 3 - known, 8)]
 

@@ -33,7 +33,7 @@ from ..graphs.convert.dispatch import as_graphs
 from ..kernels.bases.feature_kernel import FeatureKernel
 from ..kernels.features import Counts, Features
 from ..parameters import JOBS, SHARE, Whole, check_value
-from .activity_cliffs import Cliffs, cliffs_among, graphs_of, numbers_of
+from .activity_cliffs import Cliffs, cliffs_among, numbers_of
 from .graph_index import GraphIndex, as_index, check_kernel, default_kernel, frozen, similarity_by
 from .segment import CHUNK, KINDS, keyed_features, values_differ
 
@@ -174,12 +174,12 @@ def pairs(
         graphs = frozen(graphs)  # numbers refer to its present state
     elif not isinstance(graphs, Features):
         graphs = as_graphs(graphs)
-    values = None if y is None else numbers_of(graphs_of(graphs), len(graphs), y)
+    values = None if y is None else numbers_of(graphs, y)
     stream = iter_pairs(graphs, min_similarity, kernel=kernel, similarity=similarity, n_jobs=n_jobs)
     similar = joined_pairs(stream)
     if values is None:
         return similar if max_per_graph is None else capped_pairs(similar, max_per_graph)
-    cliffs = cliffs_among(similar, graphs_of(graphs), values, min_difference)
+    cliffs = cliffs_among(similar, graphs, values, min_difference)
     if max_per_graph is None:
         return cliffs
     rows = _capped(cliffs, range(len(cliffs)), max_per_graph)
