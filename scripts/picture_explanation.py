@@ -17,8 +17,9 @@ PICTURE = Path(__file__).parents[1] / "docs" / "images" / "explanation.svg"
 
 def main() -> None:
     graphs, family, names = gg.load_drugs(names=True)
-    model = gg.GraphClassifier().fit(graphs, family)
-    [why] = gg.explain(model, graphs[names == "benzylpenicillin"])
+    new = names == "benzylpenicillin"
+    model = gg.GraphClassifier().fit(graphs[~new], family[~new])
+    [why] = gg.explain(model, graphs[new])
     for path, theme in ((PICTURE, "light"), (DARK, "dark")):
         why.to_svg(path, fragments=3, theme=theme, width=460, height=300)
     for fragment in why.fragments():

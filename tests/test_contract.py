@@ -295,6 +295,11 @@ def groups_of_collections(s: Setting) -> Answers:
     yield from complete(gg.pairs(features, 0.2, similarity=s.similarity), s.K, 0.2)
 
 
+def products(s: Setting) -> bool:
+    """Return whether common patterns are multiplied; otherwise minima are added."""
+    return s.similarity != "minmax" and s.counts != "intersection"
+
+
 @consumer(gg.compare)
 def comparison(s: Setting) -> Answers:
     for a, b in itertools.pairwise(range(len(s.K))):
@@ -303,7 +308,13 @@ def comparison(s: Setting) -> Answers:
         if s.case.graphs[a].n_vertices and s.case.graphs[b].n_vertices:
             yield [values.sum() for values in told.vertices], [s.K[a, b]] * 2
         if s.K[a, b] and s.case.graphs[a].n_vertices:
-            yield sum(pattern.share for pattern in told.shared()), 1.0
+            first, second = (oracle.values(s.case.patterns[i], s.counts) for i in (a, b))
+            both = [
+                oracle.overlap({p: first[p]}, {p: second[p]}, products(s))
+                for p in first.keys() & second.keys()
+            ]
+            shares = [pattern.share for pattern in told.shared()]
+            yield sorted(shares), np.sort(both) / sum(both)
 
 
 @consumer(gg.compare_sets)

@@ -8,14 +8,10 @@ import sys
 import time
 from types import SimpleNamespace
 
-import numba
-import numpy as np
 import pytest
 from filelock import FileLock, Timeout
-from threadpoolctl import threadpool_info, threadpool_limits
 
-import graphgrain as gg
-from graphgrain.core import compiling, gram
+from graphgrain.core import compiling
 
 #: As root every folder can be written, so the refusal of the system is played.
 UNWRITABLE = """
@@ -40,7 +36,7 @@ def output(script: str, **environment: str) -> str:
 def test_read_only_installation_without_a_home():
     use = """
 import numpy as np, graphgrain as gg
-from graphgrain.core import attribution, counting, gram, multiscale, support_vectors
+from graphgrain.core import attribution, counting, gram, multiscale
 from graphgrain.core.counting import find_columns
 hashes = np.array([3, 1, 2], dtype=np.uint64)
 print(find_columns(hashes, np.array([1, 3], dtype=np.uint64)).tolist(), gg.TreePlusPlus())
@@ -118,25 +114,6 @@ def test_the_lock_of_a_module(tmp_path):
         pass  # without a lock, as Numba does
 
 
-def test_one_thread_is_one_core(monkeypatch):
-    """BLAS has no threads of its own where one is asked for."""
-    seen = []
-
-    class Array(np.ndarray):
-        def __matmul__(self, other):
-            blas = [p for p in threadpool_info() if p["user_api"] == "blas"]
-            seen.extend(p["num_threads"] for p in blas)
-            return np.asarray(self) @ np.asarray(other)
-
-    dense = gram._dense
-    monkeypatch.setattr(gram, "_dense", lambda *arguments: dense(*arguments).view(Array))
-    graphs = [([(v, v + 1) for v in range(60)], list(range(61)))] * 40  # few columns need no BLAS
-    with threadpool_limits(8):
-        for n_jobs in (None, 1):
-            gg.TreePlusPlus(n_jobs=n_jobs).fit_transform(graphs)
-    assert set(seen) == {1}
-
-
 def test_notice_of_a_compilation_that_takes_a_while(monkeypatch, capsys):
     monkeypatch.setattr(compiling, "_PATIENCE", 0.2)
     notice = compiling._Notice()
@@ -153,11 +130,3 @@ def test_notice_of_a_compilation_that_takes_a_while(monkeypatch, capsys):
     assert said("graphgrain.core.gram", 0.0) == ""
     assert said("graphgrain.core.gram", 0.6).startswith("graphgrain: compiling")
     assert said("graphgrain.core.gram", 0.6) == ""  # once is enough
-
-
-def test_functions_that_others_generate_can_be_compiled():
-    """Code made from text has no module; the notice of compiling must not stumble over it."""
-    made = {}
-    exec("def twice(x): return 2 * x", made)
-    assert made["twice"].__module__ == "builtins" or not made["twice"].__module__
-    assert numba.njit(made["twice"])(21) == 42

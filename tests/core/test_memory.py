@@ -20,14 +20,6 @@ def test_available_memory_is_that_of_the_system():
     assert 1 << 24 < available < 1 << 46
 
 
-def test_a_limit_of_the_process_counts(monkeypatch):
-    resource = pytest.importorskip("resource")
-    monkeypatch.setattr(resource, "getrlimit", lambda kind: (1 << 40, 1 << 40))
-    below = memory._below_limit()
-    assert below is not None
-    assert 0 < below < 1 << 40
-
-
 def test_kernel_matrix(monkeypatch):
     monkeypatch.setattr(memory, "available_memory", lambda: 100 << 20)
     batch = gg.GraphBatch.from_edges(np.ones(4000, dtype=int), [])

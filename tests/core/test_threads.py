@@ -35,34 +35,6 @@ def test_no_number_of_jobs_is_what_joblib_says():
     assert thread_count(None) == 1
 
 
-def crossings(monkeypatch, work) -> int:
-    """How often work is handed over to a worker."""
-    number = []
-    original = threads._hand_over
-    monkeypatch.setattr(threads, "_hand_over", lambda one: (number.append(1), original(one)))
-    work()
-    return len(number)
-
-
-@pytest.mark.parametrize("kernel", [gg.EdgeHistogram(), gg.TreePlusPlus(), gg.RandomWalk()])
-def test_a_small_gram_matrix_crosses_to_a_worker_once(kernel, monkeypatch):
-    graphs = gg.as_graphs([([(0, 1), (1, 2)], ["C", "C", "O"]), ([(0, 1)], ["C", "O"])])
-    assert crossings(monkeypatch, lambda: kernel.fit_transform(graphs)) == 1
-    assert crossings(monkeypatch, lambda: kernel.transform(graphs)) == 1
-
-
-@pytest.mark.skipif(threads.PLAIN_PYTHON, reason="plain Python needs no worker")
-@pytest.mark.parametrize("kernel", [gg.VertexHistogram(), gg.EdgeHistogram(vertex_labels=False)])
-def test_brief_work_stays_in_the_main_thread_until_it_is_long(kernel, monkeypatch):
-    few = gg.as_graphs([([(0, 1), (1, 2)], ["C", "C", "O"]), ([(0, 1)], ["C", "O"])])
-    many = gg.GraphBatch.concatenate([few] * 600)
-    expected = kernel.fit_transform(few)
-    assert crossings(monkeypatch, lambda: kernel.fit_transform(few)) == 0
-    assert crossings(monkeypatch, lambda: kernel.fit(few)) == 0
-    assert crossings(monkeypatch, lambda: kernel.fit_transform(many)) == 1
-    assert (kernel.fit_transform(many)[:2, :2] == expected).all()
-
-
 def test_workers_stay_for_the_next_call():
     seen = {call(threading.get_ident) for _ in range(50)}
     known = {thread.ident for thread in threading.enumerate()}

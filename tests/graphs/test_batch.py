@@ -8,14 +8,14 @@ import warnings
 import networkx as nx
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.model_selection import StratifiedKFold, train_test_split
 
 import graphgrain as gg
 from graphgrain.errors import GraphgrainWarning, InvalidGraphError
 
-from ..strategies import graphs, to_tuple
+from .graph_strategies import batches
 
 BATCH = gg.GraphBatch.from_edges(
     [3, 0, 2, 1],
@@ -72,28 +72,21 @@ def test_a_part_keeps_everything_that_belongs_to_it():
     assert part.edge_attributes.tolist() == [[3.5], [3.5]]
 
 
-@pytest.mark.parametrize("key", [4, -5, [0, 9]])
-def test_index_out_of_range(key):
-    with pytest.raises(IndexError, match="there are 4 graphs"):
+@pytest.mark.parametrize(
+    ("key", "reason"),
+    [
+        (4, "index 4 is out of bounds"),
+        (-5, "index -5"),
+        ([0, 9], "index 9"),
+        ([True, False], "boolean index"),
+        ("a", "got 'a'"),
+        (1.5, r"got 1\.5"),
+        ([[0, 1]], "2 dimensions"),
+    ],
+)
+def test_what_is_no_index(key, reason):
+    with pytest.raises(IndexError, match=f"4 graphs are indexed by .*{reason}"):
         BATCH[key]
-
-
-@pytest.mark.parametrize("key", [[True, False], "a", 1.5, [[0, 1]]])
-def test_index_of_a_wrong_kind(key):
-    with pytest.raises(IndexError):
-        BATCH[key]
-
-
-@settings(max_examples=60, derandomize=True)
-@given(st.lists(graphs(), min_size=1, max_size=6), st.randoms(use_true_random=False))
-def test_slices_and_sums_agree_with_building_from_scratch(made, random):
-    whole = gg.as_graphs([to_tuple(graph) for graph in made])
-    order = [random.randrange(len(made)) for _ in range(5)]
-    assert whole[order] == gg.as_graphs([to_tuple(made[number]) for number in order])
-    assert whole[:2] + whole[2:] == whole
-    assert gg.GraphBatch.concatenate(list(whole)) == whole
-    assert pickle.loads(pickle.dumps(whole)) == whole
-    assert gg.as_graphs(list(whole)) == whole
 
 
 def test_equality_sees_every_part():
@@ -107,18 +100,6 @@ def test_equality_sees_every_part():
     other_table = gg.GraphBatch.concatenate([BATCH, BATCH.with_labels(["Zn"] * 6)])[:4]
     assert len(other_table.label_table) == 4
     assert other_table == BATCH
-
-
-def test_loops_directions_and_parallel_edges():
-    batch = gg.GraphBatch.from_edges(
-        [3],
-        [(0, 0), (1, 0), (0, 1), (1, 2), (2, 1)],
-        edge_labels=[5, 3, 2, 7, 7],
-        edge_attributes=[0, 30, 20, 71, 70],
-    )
-    assert batch.edges.tolist() == [[0, 1], [1, 2]]
-    assert batch.edge_labels.tolist() == [2, 7]
-    assert batch.edge_attributes[batch.edge_entries].tolist() == [[20], [70]]
 
 
 def test_without_labels_and_with_degrees():
@@ -151,77 +132,43 @@ def test_splitters_of_scikit_learn():
     assert sorted(train.vertex_counts.tolist() + test.vertex_counts.tolist()) == list(range(1, 21))
 
 
-BAD = {
-    "edge outside": (lambda: gg.GraphBatch.from_edges([2], [(0, 2)]), r"\(0, 2\).*outside"),
-    "edge below zero": (lambda: gg.GraphBatch.from_edges([2], [(-1, 0)]), "outside"),
-    "edge across graphs": (
-        lambda: gg.GraphBatch.from_edges([1, 1], [(0, 1)]),
-        "graph 0 to graph 1",
-    ),
-    "edges of three": (lambda: gg.GraphBatch.from_edges([3], [(0, 1, 2)]), r"shape \(1, 3\)"),
-    "edges of two and of three": (
-        lambda: gg.GraphBatch.from_edges([3], [(0, 1), (0, 1, 2)]),
-        "pairs of vertex numbers",
-    ),
-    "edges of floats": (lambda: gg.GraphBatch.from_edges([3], [(0.5, 1)]), "type float64"),
-    "negative size": (lambda: gg.GraphBatch.from_edges([-1], []), "0 or more; got -1"),
-    "too few labels": (lambda: gg.GraphBatch.from_edges([2], [], [1]), "1 labels for 2 vertices"),
-    "dictionary of labels": (
-        lambda: gg.GraphBatch.from_edges([2], [], {0: "C", 1: "N"}),
-        "vertex labels must be a sequence, in the order of the vertices; got a dict",
-    ),
-    "dictionary of edge labels": (
-        lambda: gg.GraphBatch.from_edges([2], [(0, 1)], edge_labels={(0, 1): "single"}),
-        "edge labels must be a sequence, in the order of the edges; got a dict",
-    ),
-    "set of labels": (lambda: gg.as_graphs([([(0, 1)], {"C", "N"})]), "Labels are a sequence"),
-    "mixed labels": (lambda: gg.GraphBatch.from_edges([2], [], [1, "C"]), "1 and 'C'"),
-    "missing label": (lambda: gg.GraphBatch.from_edges([2], [], ["C", None]), "position 1"),
-    "NaN label": (lambda: gg.GraphBatch.from_edges([2], [], [1, float("nan")]), "position 1"),
-    "fraction as label": (lambda: gg.GraphBatch.from_edges([1], [], [1.5]), "1.5 of type float"),
-    "truth as label": (lambda: gg.GraphBatch.from_edges([1], [], [True]), "True of type bool"),
-    "huge label": (lambda: gg.GraphBatch.from_edges([1], [], [2**63]), "64 signed bits"),
-    "NaN attribute": (
-        lambda: gg.GraphBatch.from_edges([2], [], vertex_attributes=[[1.0], [np.nan]]),
-        "vertex 1 has nan in column 0",
-    ),
-    "ragged attributes": (
-        lambda: gg.GraphBatch.from_edges([2], [], vertex_attributes=[[1.0], [1.0, 2.0]]),
-        "same number in each row",
-    ),
-    "labels on some graphs": (
-        lambda: gg.as_graphs([([(0, 1)], ["C", "C"]), ([(0, 1)], None)]),
-        "graph 0 has them, graph 1 does not",
-    ),
-    "vertex of networkx without label": (
-        lambda: gg.from_networkx([nx.path_graph(2)], vertex_label="symbol"),
-        "vertex 0 of graph 0 has no 'symbol'",
-    ),
-    "string": (lambda: gg.as_graphs("MUTAG"), "'MUTAG'.*load_tu"),
-    "number": (lambda: gg.as_graphs(3), "got 3"),
-    "numbers": (lambda: gg.as_graphs([1, 2]), "item 0 is 1"),
-    "one networkx graph": (lambda: gg.as_graphs(nx.path_graph(3)), r"\[graph\]"),
-    "adjacency not square": (lambda: gg.as_graphs([(np.ones((2, 3)), [1, 2])]), r"\(2, 3\)"),
-    "adjacency with NaN": (
-        lambda: gg.as_graphs([(np.array([[0, np.nan, 0]] * 3), [1, 2, 3])]),
-        "NaN",
-    ),
-    "attributes on some graphs": (
-        lambda: BATCH + gg.as_graphs([([], ["C"])]),
-        "vertex attributes",
-    ),
-    "other kind of labels": (
-        lambda: gg.GraphBatch.concatenate([gg.as_graphs([([], ["C"])]), gg.as_graphs([([], [1])])]),
-        "all integers or all strings",
-    ),
-}
-
-
-@pytest.mark.parametrize("name", BAD)
-def test_bad_input_states_rule_value_and_way_out(name):
-    make, message = BAD[name]
+@pytest.mark.parametrize(
+    ("arguments", "options", "message"),
+    [
+        (([2], [(0, 2)]), {}, r"\(0, 2\).*outside"),
+        (([2], [(-1, 0)]), {}, "outside"),
+        (([1, 1], [(0, 1)]), {}, "graph 0 to graph 1"),
+        (([3], [(0, 1, 2)]), {}, r"shape \(1, 3\)"),
+        (([3], [(0, 1), (0, 1, 2)]), {}, "pairs of vertex numbers"),
+        (([3], [(0.5, 1)]), {}, "type float64"),
+        (([-1], []), {}, "0 or more; got -1"),
+        (([2], [], [1]), {}, "1 labels for 2 vertices"),
+        (([2], [], {0: "C", 1: "N"}), {}, "vertex labels must be a sequence, .*; got a dict"),
+        (([2], [], [1, "C"]), {}, "1 and 'C'"),
+        (([2], [], ["C", None]), {}, "position 1"),
+        (([2], [], [1, float("nan")]), {}, "position 1"),
+        (([1], [], [1.5]), {}, "1.5 of type float"),
+        (([1], [], [True]), {}, "True of type bool"),
+        (([1], [], [2**63]), {}, "64 signed bits"),
+        (([2], [(0, 1)]), {"edge_labels": {(0, 1): "x"}}, "edge labels must be .*; got a dict"),
+        (([2], [(0, 1)]), {"edge_labels": [1, 2]}, "2 edge labels for 1 edges"),
+        (([2], []), {"vertex_attributes": [[1.0]]}, "1 rows of vertex attributes for 2 vertices"),
+        (([2], []), {"vertex_attributes": [[1.0], [np.nan]]}, "vertex 1 has nan in column 0"),
+        (([2], []), {"vertex_attributes": [[1.0], [1.0, 2.0]]}, "same number in each row"),
+        (([2], []), {"vertex_attributes": [["x"], ["y"]]}, "must be numbers"),
+        (([2], [(0, 1)]), {"edge_attributes": [[np.inf]]}, "edge 0 has inf"),
+    ],
+)
+def test_bad_input_states_rule_value_and_way_out(arguments, options, message):
     with pytest.raises(InvalidGraphError, match=message):
-        make()
+        gg.GraphBatch.from_edges(*arguments, **options)
+
+
+def test_batches_that_do_not_join():
+    with pytest.raises(InvalidGraphError, match="vertex attributes"):
+        BATCH + gg.as_graphs([([], ["C"])])
+    with pytest.raises(InvalidGraphError, match="all integers or all strings"):
+        gg.as_graphs([([], ["C"])]) + gg.as_graphs([([], [1])])
 
 
 def test_direct_construction_points_to_the_door():
@@ -269,3 +216,67 @@ def test_a_part_counts_its_own_labels():
     assert repr(batch[0]) == "GraphBatch(1 graph, 2 vertices, 1 edge, 1 vertex label, 1 edge label)"
     assert repr(batch[2]) == "GraphBatch(1 graph, 1 vertex, 0 edges, 1 vertex label, 0 edge labels)"
     assert "4 vertex labels, 2 edge labels" in repr(batch)
+
+
+# ---------------------------------------------------------------- against plain Python
+
+
+def listed(batch):
+    """A batch as plain Python data: per graph its labels, and its edges with all they carry."""
+    edge_labels = batch.edge_labels
+    rows = None if batch.edge_attributes is None else batch.edge_attributes[batch.edge_entries]
+    result = []
+    for number in range(len(batch)):
+        low, high = batch.offsets[number], batch.offsets[number + 1]
+        inside = (batch.edges[:, 0] >= low) & (batch.edges[:, 0] < high)
+        result.append(
+            (
+                batch.labels[low:high].tolist(),
+                None
+                if batch.vertex_attributes is None
+                else batch.vertex_attributes[low:high].tolist(),
+                (batch.edges[inside] - low).tolist(),
+                None if edge_labels is None else edge_labels[inside].tolist(),
+                None if rows is None else rows[inside].tolist(),
+            )
+        )
+    return result
+
+
+def test_the_door_sorts_merges_and_drops():
+    batch = gg.GraphBatch.from_edges(
+        [3, 1, 2],
+        [(2, 0), (0, 2), (1, 1), (5, 4), (0, 1)],
+        ["b", "a", "b", "c", "a", "a"],
+        edge_labels=[7, 5, 1, 3, 9],
+        edge_attributes=[[0.7], [0.5], [0.1], [0.3], [0.9]],
+    )
+    assert batch.indptr.tolist() == [0, 2, 3, 4, 4, 5, 6]
+    assert batch.indices.tolist() == [1, 2, 0, 0, 5, 4]
+    assert batch.edges.tolist() == [[0, 1], [0, 2], [4, 5]]
+    assert batch.edge_labels.tolist() == [9, 5, 3]  # of 7 and 5 the smaller stays
+    assert batch.edge_attributes[:, 0].tolist() == [0.9, 0.5, 0.9, 0.5, 0.3, 0.3]
+    assert batch.label_table.tolist() == ["a", "b", "c"]
+    assert batch.degrees.tolist() == [2, 1, 1, 0, 1, 1]
+    assert batch.vertex_counts.tolist() == [3, 1, 2]
+    assert batch.edge_counts.tolist() == [2, 0, 1]
+
+
+@given(batches(), st.data())
+def test_indexing_takes_the_graphs_asked_for(batch, data):
+    numbers = data.draw(
+        st.lists(st.integers(0, len(batch) - 1), max_size=5) if len(batch) else st.just([])
+    )
+    plain = listed(batch)
+    assert listed(batch[numbers]) == [plain[number] for number in numbers]
+    assert listed(batch[1:]) == plain[1:]
+    assert listed(batch[np.arange(len(batch)) % 2 == 0]) == plain[::2]
+    assert [listed(graph)[0] for graph in batch] == plain
+
+
+@given(batches())
+def test_parts_join_to_the_whole(batch):
+    assert gg.GraphBatch.concatenate([batch[:2], batch[2:]]) == batch
+    assert batch[:1] + batch[1:] == batch
+    assert gg.as_graphs(list(batch)) == batch
+    assert pickle.loads(pickle.dumps(batch)) == batch

@@ -196,25 +196,6 @@ def test_real_data(name, labelled, shared_data):
     assert wanted
 
 
-@pytest.mark.parametrize(
-    "pair",
-    [
-        [([(0, 1), (1, 2), (2, 3)], None), ([(0, 1), (0, 2), (0, 3)], None)],
-        [([(0, 1), (1, 2)], ["a", "b", "a"]), ([(0, 1), (1, 2)], ["b", "a", "a"])],
-        [([(0, 1), (1, 2)], None, ["x", "x"]), ([(0, 1), (1, 2)], None, ["x", "y"])],
-    ],
-    ids=["edges", "labels", "edge labels"],
-)
-def test_colours_alone_prove_nothing(pair, monkeypatch):
-    """Even if colours said that two graphs agree, the edges and labels have the last word."""
-
-    def numbers(batch, colours, rounds=None, work=None):
-        return np.concatenate([np.arange(n, dtype=np.uint64) for n in batch.vertex_counts])
-
-    monkeypatch.setattr(isomorphism, "_refined", numbers)
-    assert gg.duplicates(pair) == []
-
-
 def test_attributes():
     """A path whose ends differ in an attribute, turned around, and with another attribute."""
     path = [(0, 1), (1, 2)]

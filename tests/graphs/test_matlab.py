@@ -92,17 +92,13 @@ def test_graphs_without_vertices_or_edges(tmp_path):
         ({"am": PATH, "el": np.array([[1, 2, 1]])}, r"el must name the edges of"),
         ({"am": PATH, "na": np.array([[1.0]])}, r"na must hold a row .* 3 vertices"),
         ({"am": PATH, "na": np.full((3, 1), np.inf)}, r"na must hold a row of finite numbers"),
-        ({"xx": PATH}, r"field 'am'; it has 0 among its variables \['graph'\]"),
+        ({"xx": PATH}, r"field 'am'; it has 0 among its variables \['graph', 'label'\]"),
+        ({"am": PATH}, r"one class for each of the 1 graphs; .* 2"),
     ],
 )
 def test_mistakes_are_named_with_graph_and_field(tmp_path, graph, message):
+    file = saved(tmp_path / "x.mat", [graph], label=np.array([[1], [2]]))
     with pytest.raises(InvalidFileError, match=message):
-        gg.load_mat(saved(tmp_path / "x.mat", [graph]))
-
-
-def test_a_wrong_number_of_classes(tmp_path):
-    file = saved(tmp_path / "x.mat", [{"am": PATH}], label=np.array([[1], [2]]))
-    with pytest.raises(InvalidFileError, match=r"one class for each of the 1 graphs; .* 2"):
         gg.load_mat(file)
 
 

@@ -35,7 +35,7 @@ def random_graphs(
 
 
 def renumbered(batch: gg.GraphBatch, seed: int = 0) -> gg.GraphBatch:
-    """The same graphs with the vertices of each in random order."""
+    """The same graphs with the vertices of each, and the edges, in random order."""
     rng = np.random.default_rng(seed)
     place = np.concatenate(
         [
@@ -45,8 +45,17 @@ def renumbered(batch: gg.GraphBatch, seed: int = 0) -> gg.GraphBatch:
     )
     labels = np.empty_like(batch.labels)
     labels[place] = batch.labels
+    attributes = batch.vertex_attributes
+    if attributes is not None:
+        attributes = np.empty_like(attributes)
+        attributes[place] = batch.vertex_attributes
+    order = rng.permutation(batch.n_edges)
     return gg.GraphBatch.from_edges(
-        batch.vertex_counts, place[batch.edges], labels, edge_labels=batch.edge_labels
+        batch.vertex_counts,
+        place[batch.edges][order],
+        labels,
+        edge_labels=None if batch.edge_labels is None else batch.edge_labels[order],
+        vertex_attributes=attributes,
     )
 
 

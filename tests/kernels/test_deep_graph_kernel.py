@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import graphgrain as gg
-from graphgrain.errors import InvalidParameterError, MissingDependencyError
+from graphgrain.errors import MissingDependencyError
 from graphgrain.kernels.deep_graph_kernel import _Sentences
 
 from .peers import data_set, random_graphs, renumbered
@@ -115,11 +115,6 @@ def test_without_gensim_the_way_out_is_named(monkeypatch):
     with pytest.raises(MissingDependencyError, match=r"pip install graphgrain\[deep\]"):
         gg.DeepGraphKernel().fit(graphs)
     assert gg.DeepGraphKernel(word_similarity="identity").fit_transform(graphs).tolist() == [[1.0]]
-
-
-def test_bad_input_is_refused():
-    with pytest.raises(InvalidParameterError, match="substructure must be one of 'wl', 'sp'"):
-        gg.DeepGraphKernel("graphlet").fit([([], [1])])
 
 
 def test_a_single_word_makes_all_graphs_equal():

@@ -14,7 +14,7 @@ from graphgrain.core.hashing import hash_labels
 from tests.strategies import graphs as any_graph
 from tests.strategies import to_tuple
 
-from .peers import data_set, random_graphs, renumbered
+from .peers import data_set, random_graphs
 from .test_graph_hopper import with_attributes
 
 
@@ -167,11 +167,3 @@ def test_attributes_that_are_missing_or_changed_or_far():
     far = gg.GraphBatch.from_edges([2], [(0, 1)], [0, 1], vertex_attributes=[[1e300, -1e300]] * 2)
     assert kernel.transform(far).max() == 0.0
     assert kernel.fit(far).gram() == 1.0
-
-
-def test_numbering_of_real_graphs_does_not_matter():
-    batch = data_set("PTC_MM")[:40]
-    one = gg.DescriptorMatching(3).fit_transform(batch)
-    np.testing.assert_allclose(
-        one, gg.DescriptorMatching(3).fit_transform(renumbered(batch)), rtol=1e-12
-    )

@@ -19,6 +19,7 @@ import graphgrain as gg
 from graphgrain.parameters import Whole
 
 from .found_kernels import (
+    EXPLICIT,
     GRAPHS,
     KERNELS,
     LABELLED,
@@ -29,6 +30,7 @@ from .found_kernels import (
     of,
     with_attributes,
 )
+from .peers import renumbered
 
 
 @every_kernel
@@ -291,11 +293,16 @@ def test_threads_do_not_change_the_result(Kernel):
 
 
 @every_kernel
-def test_renumbering_vertices_changes_nothing(Kernel):
-    from .test_invariance import shuffled
-
-    expected = Kernel().fit_transform(GRAPHS)
-    np.testing.assert_allclose(Kernel().fit_transform(shuffled(GRAPHS, 3)), expected, atol=1e-6)
+@pytest.mark.parametrize("edge_labels", [False, True])
+def test_renumbering_vertices_changes_nothing(Kernel, edge_labels):
+    if edge_labels and "edge_labels" not in Kernel().get_params():
+        pytest.skip("has no edge labels")
+    kernel = Kernel(edge_labels=True) if edge_labels else Kernel()
+    error = 1e-12 if Kernel in EXPLICIT else 1e-6
+    for batch in [GRAPHS] if Kernel.needs_attributes else [GRAPHS, gg.load_drugs()[0][::5]]:
+        expected = kernel.fit_transform(batch)
+        K = kernel.fit_transform(renumbered(batch, 3))
+        np.testing.assert_allclose(K, expected, rtol=error, atol=error)
 
 
 @every_kernel

@@ -146,13 +146,3 @@ def test_attributes_as_grakel_has_them():
     theirs = grakel.GraphHopper(kernel_type=("gaussian", 0.5)).fit_transform(graphs)
     ours = gg.AttributedGraphHopper(gamma=0.5, labels=False, similarity="dot").fit_transform(batch)
     np.testing.assert_allclose(ours, theirs, rtol=1e-8)
-
-
-def test_attributes_that_are_missing_or_changed():
-    batch = with_attributes(random_graphs(4, seed=1))
-    with pytest.raises(gg.errors.InvalidGraphError, match="needs vertex attributes"):
-        gg.AttributedGraphHopper().fit(random_graphs(4, seed=1))
-    kernel = gg.AttributedGraphHopper().fit(batch)
-    wide = gg.GraphBatch.from_edges([2], [(0, 1)], [0, 1], vertex_attributes=np.ones((2, 3)))
-    with pytest.raises(gg.errors.InvalidGraphError, match=r"as at fit \(2\); got 3"):
-        kernel.transform(wide)

@@ -10,7 +10,7 @@ import graphgrain as gg
 from tests.strategies import graphs as any_graph
 from tests.strategies import to_tuple
 
-from .peers import data_set, random_graphs, renumbered
+from .peers import data_set, random_graphs
 from .test_graph_hopper import with_attributes
 
 
@@ -193,23 +193,3 @@ def test_attributes_that_are_all_equal_leave_the_kernel_for_labels():
     kernel = gg.AttributedGraphInvariants(match="size", invariant="global", n_jobs=2)
     expected = gg.GraphInvariants(match="size", invariant="global").fit_transform(batch)
     np.testing.assert_allclose(kernel.fit_transform(same), expected, rtol=1e-12)
-
-
-def test_attributes_that_are_missing_or_changed():
-    batch = with_attributes(random_graphs(4, seed=1))
-    with pytest.raises(gg.errors.InvalidGraphError, match="needs vertex attributes"):
-        gg.AttributedGraphInvariants().fit(random_graphs(4, seed=1))
-    kernel = gg.AttributedGraphInvariants().fit(batch)
-    wide = gg.GraphBatch.from_edges([2], [(0, 1)], [0, 1], vertex_attributes=np.ones((2, 3)))
-    with pytest.raises(gg.errors.InvalidGraphError, match=r"as at fit \(2\); got 3"):
-        kernel.transform(wide)
-    nothing = gg.GraphBatch.from_edges([0, 0], [])
-    np.testing.assert_array_equal(kernel.transform(nothing), 0.0)
-
-
-def test_numbering_of_real_graphs_does_not_matter():
-    batch = data_set("PTC_MM")[:40]
-    for how in ({}, {"invariant": "global", "match": "size"}):
-        one = gg.GraphInvariants(3, **how).fit_transform(batch)
-        other = gg.GraphInvariants(3, **how).fit_transform(renumbered(batch))
-        np.testing.assert_allclose(one, other, rtol=1e-12)

@@ -124,9 +124,3 @@ def test_a_graph_gets_the_same_draws_in_every_call():
 
 def test_names_are_all_types():
     assert Counter(len(gg.Graphlet(size)._hashes()) for size in (3, 4, 5)) == {4: 1, 11: 1, 34: 1}
-
-
-def test_counts_too_large_for_a_column_each_are_refused():
-    edgeless = gg.GraphBatch.from_edges([3000], [])
-    with pytest.raises(gg.errors.InvalidParameterError, match="Use counts='sqrt'"):
-        gg.Graphlet(5, connected=False, counts="intersection").fit(edgeless)

@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 
 import graphgrain as gg
-from graphgrain.errors import InvalidGraphError
 
 from .peers import data_set, for_grakel, random_graphs
 
@@ -53,8 +52,3 @@ def test_without_any_labels_edges_are_counted():
     assert kernel.fit_transform(graphs).tolist() == [[4, 2, 0], [2, 1, 0], [0, 0, 0]]
     assert kernel.feature_names().tolist() == ["-"]
     assert kernel.transform([([(0, 1)], ["a", "b"])]).tolist() == [[2, 1, 0]]
-
-
-def test_edge_labels_must_be_there():
-    with pytest.raises(InvalidGraphError, match="edge_labels=True needs graphs with edge labels"):
-        gg.EdgeHistogram(edge_labels=True).fit([([(0, 1)], [1, 2])])

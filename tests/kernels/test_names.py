@@ -154,7 +154,8 @@ def test_names_and_long_forms_both_find_a_feature(chem):
     assert len(set(names)) == len(names)
     rng = np.random.default_rng(0)
     for column in rng.choice(len(names), 60, replace=False).tolist():
-        level, code = kernel._level_of_column(column)
+        level = int(np.searchsorted(kernel.level_offsets_, column, side="right")) - 1
+        code = kernel.vocabulary_[level][column - kernel.level_offsets_[level]]
         [long_form] = kernel.descriptions_of(graphs, level, np.array([code]))
         for graph in (graphs[0], graphs[4]):
             expected = kernel.occurrences(graph, column)

@@ -68,8 +68,3 @@ def test_graphs_that_differ_only_in_rounding_errors_are_equal(signature, scale):
     K = gg.NetLSD(signature=signature, scale=scale).fit_transform(many)
     np.testing.assert_allclose(K[:8, :8], 1.0, rtol=1e-9)
     assert (K[8, :8] < 1.0).all()
-
-
-def test_waves_cannot_be_divided_by_those_of_complete_graphs():
-    with pytest.raises(gg.errors.InvalidParameterError, match="passes 0"):
-        gg.NetLSD(signature="wave", scale="complete").fit(random_graphs(2))

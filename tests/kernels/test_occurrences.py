@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pickle
 from itertools import pairwise
 
 import networkx as nx
@@ -14,7 +13,6 @@ import graphgrain as gg
 from graphgrain.core.counting import count_hashes
 from graphgrain.errors import InvalidParameterError
 from graphgrain.kernels.bases.feature_kernel import FeatureKernel
-from graphgrain.kernels.tree_plus_plus import TreePlusPlus
 from tests import real_data
 from tests.kernels.found_kernels import COUNTED, EXPLICIT, GRAPHS, ODD_GRAPHS, every_explicit, plain
 from tests.strategies import graphs, to_tuple
@@ -165,44 +163,6 @@ def test_trees_are_the_vertices_within_the_level(graph):
                 assert len([w for w in row if w >= 0]) == len(expected)
 
 
-def test_names_are_read_where_they_are_asked_for(monkeypatch):
-    """A name that the graph shows must not cost those of all graphs, and is decoded once."""
-    name = gg.TreePlusPlus().fit(GRAPHS).feature_names()[0]
-    kernel = gg.TreePlusPlus().fit(GRAPHS)
-    holder = next(g for g in GRAPHS if kernel.occurrences(g, 0))
-    other = next(g for g in GRAPHS if not kernel.occurrences(g, 0))
-    read = []
-    describe = TreePlusPlus.names_of
-
-    def counting(self, batch, level, hashes):
-        read.append((len(batch), level))
-        return describe(self, batch, level, hashes)
-
-    monkeypatch.setattr(TreePlusPlus, "names_of", counting)
-    for first in (holder, other):
-        kernel = gg.TreePlusPlus().fit(GRAPHS)
-        read.clear()
-        assert kernel.occurrences(first, name) == kernel.occurrences(first, 0)
-        if first is holder:
-            assert {graphs for graphs, _ in read} == {1}
-        else:  # the name's own level alone
-            assert [level for graphs, level in read if graphs > 1] == [0]
-        read.clear()
-        for graph in GRAPHS:
-            assert kernel.occurrences(graph, name) == kernel.occurrences(graph, 0)
-        assert read == []
-    again = pickle.loads(pickle.dumps(kernel))
-    assert len(pickle.dumps(again)) == len(pickle.dumps(gg.TreePlusPlus().fit(GRAPHS)))
-    assert kernel.feature_names()[0] == name
-    read.clear()
-    with pytest.raises(KeyError, match="No feature has the name 'nothing'"):
-        kernel.occurrences(other, "nothing")
-    assert {graphs for graphs, _ in read} == {1}  # feature_names() is remembered too
-    assert kernel.fit(GRAPHS[:2]).feature_names().tolist() == (
-        gg.TreePlusPlus().fit(GRAPHS[:2]).feature_names().tolist()
-    )
-
-
 def test_a_name_of_a_real_data_set_is_found_without_reading_the_others():
     batch, _ = real_data.load("MUTAG")
     kernel = gg.TreePlusPlus().fit(batch)
@@ -210,10 +170,6 @@ def test_a_name_of_a_real_data_set_is_found_without_reading_the_others():
     level = kernel.locate(graph)[2]
     [name] = kernel.descriptions_of(graph, 2, level.hashes[:1])
     assert len(kernel.occurrences(graph, name)) == int((level.hashes == level.hashes[0]).sum())
-
-
-def test_there_is_something_to_test():
-    assert len(EXPLICIT) >= 8
 
 
 @every_explicit

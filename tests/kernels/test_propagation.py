@@ -6,10 +6,9 @@ import pytest
 
 import graphgrain as gg
 from graphgrain.core.hashing import hash_labels
-from graphgrain.errors import InvalidGraphError, InvalidParameterError
 from graphgrain.kernels.propagation import Propagation
 
-from .peers import data_set, matrices_for_grakel, random_graphs, renumbered
+from .peers import data_set, matrices_for_grakel, random_graphs
 
 
 class WithDrawsOf(Propagation):
@@ -116,30 +115,3 @@ def test_other_fitted_graphs_change_nothing():
     full = gg.Propagation().fit_transform(batch)
     half = gg.Propagation().fit(batch[:6])
     np.testing.assert_allclose(half.transform(batch[6:]), full[6:, :6], rtol=1e-12)
-
-
-def test_does_not_depend_on_vertex_numbers():
-    batch = random_graphs()
-    kernel = gg.Propagation(random_state=7).fit(batch)
-    np.testing.assert_allclose(kernel.transform(renumbered(batch)), kernel.transform(batch))
-
-
-def test_bad_input_is_refused():
-    graphs = [([(0, 1)], [1, 2])]
-    with pytest.raises(InvalidParameterError, match="bin_width must be a finite number above 0"):
-        gg.Propagation(bin_width=0).fit(graphs)
-    with pytest.raises(InvalidParameterError, match="'tv' or 'l2' with attributes=True"):
-        gg.Propagation(attributes=True, metric="hellinger").fit(graphs)
-    with pytest.raises(InvalidGraphError, match="needs graphs with vertex attributes"):
-        gg.Propagation(attributes=True).fit(graphs)
-    two = gg.GraphBatch.from_edges([1], [], vertex_attributes=[[1, 2]])
-    three = gg.GraphBatch.from_edges([1], [], vertex_attributes=[[1, 2, 3]])
-    with pytest.raises(InvalidGraphError, match=r"as at fit \(2\); got 3"):
-        gg.Propagation(attributes=True).fit(two).transform(three)
-
-
-@pytest.mark.parametrize("Kernel", [gg.Propagation, gg.DescriptorMatching])
-def test_attributes_without_columns_are_missing_ones(Kernel):
-    batch = gg.GraphBatch.from_edges([2], [(0, 1)], [0, 1], vertex_attributes=np.empty((2, 0)))
-    with pytest.raises(gg.errors.InvalidGraphError, match="needs graphs with vertex attributes"):
-        Kernel(attributes=True).fit(batch)

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import graphgrain as gg
-from graphgrain.errors import InvalidFileError, InvalidParameterError
+from graphgrain.errors import InvalidFileError
 from graphgrain.evaluation.candidates import candidates
 from graphgrain.kernels.bases.graph_kernel import GraphKernel
 from graphgrain.kernels.registry import KERNELS, kernel_from_json, kernel_to_json
@@ -102,10 +102,3 @@ def test_kernels_come_back_from_files(name):
 def test_what_is_no_kernel_in_a_file(entry):
     with pytest.raises(InvalidFileError):
         kernel_from_json(entry)
-
-
-def test_parameters_that_cannot_be_written():
-    with pytest.raises(InvalidParameterError, match="numbers, words or None"):
-        kernel_to_json(gg.Propagation(bin_width=np.inf))
-    with pytest.raises(InvalidParameterError, match="numbers, words or None"):
-        kernel_to_json(gg.Graphlet(random_state=np.random.RandomState(0)))

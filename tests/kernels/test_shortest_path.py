@@ -10,9 +10,8 @@ from scipy.sparse import csr_array
 from scipy.sparse.csgraph import shortest_path
 
 import graphgrain as gg
-from graphgrain.errors import InvalidGraphError
 
-from .peers import data_set, for_grakel, matrices_for_grakel, random_graphs, renumbered
+from .peers import data_set, for_grakel, matrices_for_grakel, random_graphs
 
 
 def scipy_distances(graph):
@@ -79,21 +78,9 @@ def test_with_edge_labels_the_first_sequence_counts(density):
         }
 
 
-@pytest.mark.parametrize("edge_labels", [False, True])
-def test_does_not_depend_on_vertex_numbers(edge_labels):
-    batch = random_graphs()
-    kernel = gg.ShortestPath(edge_labels=edge_labels).fit(batch)
-    np.testing.assert_array_equal(kernel.transform(renumbered(batch)), kernel.transform(batch))
-
-
 def test_many_distinct_pairs_outgrow_the_first_table():
     n = 200
     graph = gg.GraphBatch.from_edges([n], [(v, v + 1) for v in range(n - 1)], range(n))
     X = gg.ShortestPath(output="features").fit_transform(graph)
     assert X.shape == (1, n * (n - 1))
     assert (X.data == 1).all()
-
-
-def test_edge_labels_must_be_there():
-    with pytest.raises(InvalidGraphError, match="edge_labels=True needs graphs with edge labels"):
-        gg.ShortestPath(edge_labels=True).fit([([(0, 1)], [1, 2])])

@@ -87,14 +87,6 @@ def test_similarity_may_change_after_fit(Kernel):
         kernel.set_params(similarity="tanimoto").gram()
 
 
-def test_names_of_similarities_and_count_maps_are_checked():
-    features = gg.WeisfeilerLehman(1).count(ALL)
-    with pytest.raises(InvalidParameterError, match=r"similarity must be one of .* got 'tanimoto'"):
-        features.similarities("tanimoto")
-    with pytest.raises(InvalidParameterError, match=r"counts must be one of .* got 'squares'"):
-        features.mapped("squares")
-
-
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 @pytest.mark.parametrize("n_jobs", [1, 2])
 def test_sums_of_similarities_are_the_sums(dtype, n_jobs):

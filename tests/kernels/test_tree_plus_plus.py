@@ -197,28 +197,3 @@ class TestAgainstOracle:
                 if " k=" not in names[column] and not edge_labels:
                     text = [str(graph.labels[v]) for v in path]
                     assert names[column] in {"->".join(text), "->".join(text[::-1])}
-
-
-@pytest.mark.parametrize("n_jobs", [1, 3])
-@pytest.mark.parametrize("centrality", ["eigenvector", None])
-def test_graphs_too_large_to_keep_all_searches(monkeypatch, centrality, n_jobs):
-    """Beyond STORED_PAIRS the roots of a graph are divided; the features stay the same."""
-    graph = nx.gnp_random_graph(160, 0.03, seed=3)
-    nx.set_node_attributes(graph, {v: v % 3 for v in graph}, "label")
-    small = nx.path_graph(5)
-    nx.set_node_attributes(small, 1, "label")
-    kernel = gg.TreePlusPlus(output="features", centrality=centrality, n_jobs=n_jobs)
-    kept = kernel.fit_transform([small, graph, small, graph]).toarray()
-    monkeypatch.setattr("graphgrain.core.counting.STORED_PAIRS", 500)
-    again = kernel.fit_transform([small, graph, small, graph]).toarray()
-    np.testing.assert_array_equal(kept, again)
-
-
-def test_occurrences_of_unknown_features():
-    kernel = gg.PathPattern(path_depth=1).fit([G1])
-    with pytest.raises(KeyError, match="feature_names"):
-        kernel.occurrences([G1], "9")
-    with pytest.raises(IndexError, match="out of range"):
-        kernel.occurrences([G1], 99)
-    with pytest.raises(gg.errors.InvalidGraphError, match="one graph"):
-        kernel.occurrences([G1, G2], 0)

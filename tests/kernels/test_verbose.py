@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 import graphgrain as gg
-from graphgrain.core.threads import run, watched
 from graphgrain.kernels.bases import graph_kernel
 
 from .peers import random_graphs
@@ -43,30 +42,3 @@ def test_short_work_shows_nothing(capfd):
     gg.TreePlusPlus(verbose=True).fit_transform(random_graphs(4, seed=1, largest=5))
     gg.TreePlusPlus(verbose=True).fit_transform(random_graphs(4, seed=1, largest=5))
     assert "%" not in capfd.readouterr().err
-
-
-@pytest.mark.parametrize("n_jobs", [None, 2])
-def test_a_bar_counts_the_ranges_of_the_outer_run_alone(n_jobs):
-    counted = []
-
-    class Bar:
-        def __init__(self, total):
-            counted.append([total, 0])
-
-        def __enter__(self):
-            return self
-
-        def __exit__(self, *error):
-            return False
-
-        def update(self, more):
-            counted[-1][1] += more
-
-    def outer(begin, end):
-        return sum(run(lambda a, b: b - a, [(begin, end), (0, 1)], None))
-
-    with watched(Bar):
-        assert run(outer, [(0, 2), (2, 5), (5, 9)], n_jobs) == [3, 4, 5]
-    assert counted == [[3, 3]]
-    run(outer, [(0, 2), (2, 5)], n_jobs)
-    assert len(counted) == 1

@@ -86,38 +86,6 @@ def test_graphs_without_ids_are_numbered(tmp_path, drugs):
     assert index.ids.tolist() == [0, 1, 2, 3, 5, 6]
 
 
-@pytest.mark.parametrize(
-    ("ids", "message"),
-    [
-        (["a", "b", "a"], "'a' comes a second time"),
-        (["a", "b"], "one id for each graph"),
-        (["a", "b", "c", "d"], "one id for each graph"),
-        (["a", "b", 1.5], "integer, a string, or a tuple"),
-        (["a", "b", True], "integer, a string, or a tuple"),
-        (["a", "b", None], "integer, a string, or a tuple"),
-        ("name", "no column 'name'"),
-    ],
-)
-def test_ids_that_cannot_be(tmp_path, drugs, small, ids, message):
-    with pytest.raises(InvalidParameterError, match=message):
-        gg.GraphIndex.build(tmp_path / "i.ggi", drugs[0][:3], ids=ids)
-    with pytest.raises(InvalidParameterError, match=message):
-        small.add(drugs[0][60:63], ids=ids)
-    assert len(gg.GraphIndex.open(small.path)) == 60
-
-
-def test_an_id_that_is_there_already(small, drugs):
-    with pytest.raises(InvalidParameterError, match="comes a second time"):
-        small.add(drugs[0][60:62], ids=["new", drugs[2][3]])
-    assert len(small) == 60
-
-
-def test_removing_what_is_not_there(small, drugs):
-    with pytest.raises(InvalidParameterError, match="no graph with the id 'nobody'"):
-        small.remove([drugs[2][0], "nobody"])
-    assert len(small) == 60
-
-
 PATH = ([(0, 1), (1, 2)], list("CCO"))
 ATTRIBUTES = gg.GraphBatch.from_edges([2], [(0, 1)], list("CC"), vertex_attributes=[[1.0], [2.0]])
 
@@ -146,14 +114,6 @@ def test_labels_and_attributes_that_the_others_do_not_have(tmp_path, graphs, mor
         gg.GraphIndex.build(tmp_path / "stream.ggi", stream, kernel)
 
 
-@pytest.mark.parametrize("ids", ["alimemazine", 3])
-def test_a_single_id_is_no_list(small, ids):
-    for act in (small.remove, small.graphs, small.columns):
-        with pytest.raises(InvalidParameterError, match=r"a list of ids; got .*Write \["):
-            act(ids)
-    assert len(small) == 60
-
-
 def test_twins_in_two_segments_are_told_apart(tmp_path, drugs, monkeypatch):
     """An id that comes again in a later segment of the same build is noticed too."""
     monkeypatch.setattr("graphgrain.searching.graph_index.LARGEST", 10)
@@ -161,29 +121,6 @@ def test_twins_in_two_segments_are_told_apart(tmp_path, drugs, monkeypatch):
     ids = [*range(25), 3]
     with pytest.raises(InvalidParameterError, match="3 comes a second time"):
         gg.GraphIndex.build(tmp_path / "t.ggi", drugs[0][:26], ids=ids)
-
-
-def test_other_graphs_do_not_fit(small):
-    with pytest.raises(InvalidGraphError, match="labels of one kind"):
-        small.add([([(0, 1)], [1, 2], ["single"])])
-    with pytest.raises(InvalidGraphError, match="edge labels"):
-        small.add([([(0, 1)], ["C", "C"])])
-    assert len(small) == 60
-
-
-@pytest.mark.parametrize(
-    ("columns", "message"),
-    [
-        ({"x": [1, 2]}, "'x' has 2"),
-        ({"x": [object()] * 3}, "holds something else"),
-        ({"x": ["", " ", ""]}, "all of 'x' are blank"),
-        (["x"], "no column 'x'"),
-        (3, "columns is a dictionary"),
-    ],
-)
-def test_columns_that_cannot_be(tmp_path, drugs, columns, message):
-    with pytest.raises(InvalidParameterError, match=message):
-        gg.GraphIndex.build(tmp_path / "c.ggi", drugs[0][:3], columns=columns)
 
 
 def test_columns_of_every_kind(tmp_path, drugs):
@@ -214,23 +151,6 @@ def test_a_stream_is_indexed(tmp_path, drugs):
     stream = (graphs[begin : begin + 7] for begin in range(0, 50, 7))
     index = gg.GraphIndex.build(tmp_path / "stream.ggi", stream, ids=iter(names[:56].tolist()))
     same_answers(index, graphs[:56], names[:56].tolist())
-
-
-@pytest.mark.parametrize(
-    "kernel",
-    [
-        gg.ReturnProbability(),
-        "wl",
-        gg.Propagation(random_state=None),
-        gg.TreePlusPlus(n_features=64),
-        gg.TreePlusPlus(-1),
-    ],
-    ids=str,
-)
-def test_kernels_that_cannot_be(tmp_path, drugs, kernel):
-    with pytest.raises(InvalidParameterError):
-        gg.GraphIndex.build(tmp_path / "k.ggi", drugs[0][:3], kernel)
-    assert not (tmp_path / "k.ggi").exists()
 
 
 def test_an_index_is_not_overwritten_by_accident(small, drugs):

@@ -106,23 +106,6 @@ def test_no_pair(measured):
     assert len(found) == len(found.same_patterns) == 0
 
 
-@pytest.mark.parametrize(
-    ("y", "options", "message"),
-    [
-        (np.zeros(119), {}, "119 for 120 graphs"),
-        (["a"] * 120, {}, "Differences of classes have no size"),
-        (np.full(120, np.inf), {}, "must be finite"),
-        (np.zeros(120), {"min_difference": 0}, "min_difference must be above 0"),
-        (np.zeros(120), {"min_difference": float("nan")}, "min_difference must be above 0"),
-        (np.zeros(120), {"min_similarity": 0}, "min_similarity must be a number above 0"),
-        (np.zeros(120), {"min_similarity": 2}, "min_similarity must be a number above 0"),
-    ],
-)
-def test_bad_input(measured, y, options, message):
-    with pytest.raises(InvalidParameterError, match=message):
-        gg.pairs(measured[0], y=y, **options)
-
-
 def test_missing_values_of_a_file_in_an_index(tmp_path):
     """They are those that load_molecules finds."""
     pytest.importorskip("rdkit")
@@ -200,7 +183,7 @@ def test_the_command(assays, tmp_path):
         (("--target", "y"), "1 of 7 graphs have none"),
         (("--target", "y", "--missing", "skip", "--min-difference", 0), "must be above 0"),
         (("--target", "y", "--min-similarity", 0), "--min-similarity is above 0"),
-        (("--target", "y", "-o", "x.html"), "written as .csv, .jsonl, .parquet"),
+        (("--target", "y", "-o", "x.html"), "written as .csv, .jsonl or .parquet"),
     ],
 )
 def test_mistakes_are_told(assays, words, message):

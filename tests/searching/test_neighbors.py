@@ -11,7 +11,6 @@ from sklearn.neighbors import KNeighborsClassifier
 from threadpoolctl import threadpool_limits
 
 import graphgrain as gg
-from graphgrain.errors import InvalidParameterError
 
 from .oracle import similarity_matrix
 
@@ -89,23 +88,6 @@ def test_neighbours_after_removal(drugs, tmp_path, matrix):
     np.testing.assert_array_equal(numbers, np.argsort(-others, axis=1, kind="stable")[:, :2])
 
 
-def test_bad_numbers(drug_index, drugs):
-    with pytest.raises(InvalidParameterError, match="n_neighbors must be an integer from 1 to 291"):
-        drug_index.kneighbors(n_neighbors=292)
-    with pytest.raises(InvalidParameterError, match="radius"):
-        drug_index.radius_neighbors(radius=1.0)
-    with pytest.raises(InvalidParameterError, match="mode"):
-        drug_index.kneighbors_graph(mode="weights")
-    with pytest.raises(InvalidParameterError, match="min_similarity"):
-        gg.sphere_exclusion(drug_index, 0.0)
-    with pytest.raises(InvalidParameterError, match="min_similarity must be"):
-        gg.near_duplicates(drug_index, drugs[0][:2], "0.9")
-    with pytest.raises(InvalidParameterError, match="count"):
-        gg.pick_diverse(drug_index, 293)
-    with pytest.raises(InvalidParameterError, match="first"):
-        gg.pick_diverse(drug_index, 2, first=292)
-
-
 @pytest.mark.parametrize("threshold", [0.3, 0.5, 0.9])
 def test_sphere_exclusion(drug_index, matrix, threshold):
     near = matrix >= threshold - 1e-12
@@ -144,7 +126,7 @@ def test_all_graphs_can_be_picked(drugs, tmp_path):
 
 
 def test_near_duplicates(drugs, tmp_path):
-    graphs = drugs[0]
+    graphs = drugs[0][:100]
     train, test = graphs[::2], graphs[1::2]
     index = gg.GraphIndex.build(tmp_path / "n.ggi", train)
     matrix = similarity_matrix(index.kernel, test, train, "minmax")

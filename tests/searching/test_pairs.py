@@ -155,34 +155,3 @@ def test_nothing_to_find():
     assert len(gg.pairs(gg.GraphBatch.from_edges([], []), 0.5, kernel=gg.TreePlusPlus())) == 0
     different = gg.GraphBatch.from_edges([0, 1], [], ["C"])
     assert len(gg.pairs(different, 0.1)) == 0
-
-
-@pytest.mark.parametrize("similarity", ["minmax", "cosine"])
-def test_graphs_without_features_are_pairs_as_in_the_kernel(similarity):
-    path = ([(0, 1)], ["C", "O"])
-    graphs = gg.as_graphs([path, ([], ["C"]), path, ([], ["O", "N"]), ([], [])])
-    kernel = gg.ShortestPath(similarity=similarity)  # there are no paths without edges
-    K = kernel.fit_transform(graphs)
-    expected = {(a, b) for a in range(5) for b in range(a + 1, 5) if K[a, b] == 1.0}
-    found = gg.pairs(graphs, 0.5, kernel=kernel, similarity=similarity)
-    assert set(told(found)) == expected == {(0, 2), (1, 3), (1, 4), (3, 4)}
-    assert (found.similarities == 1.0).all()
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"min_similarity": 0.0}, "above 0 and at most 1"),
-        ({"min_similarity": 1.1}, "above 0 and at most 1"),
-        ({"min_similarity": float("nan")}, "above 0 and at most 1"),
-        ({"min_similarity": "high"}, "above 0 and at most 1"),
-        ({"similarity": "dot"}, "'minmax' or 'cosine'"),
-        ({"similarity": "containment"}, "'minmax' or 'cosine'"),
-        ({"max_per_graph": 0}, "max_per_graph must be"),
-        ({"n_jobs": 0}, "n_jobs must be"),
-        ({"kernel": gg.RandomWalk()}, "explicit features"),
-    ],
-)
-def test_arguments_out_of_range(drugs, options, message):
-    with pytest.raises(InvalidParameterError, match=message):
-        gg.pairs(drugs[0][:5], **options)

@@ -106,7 +106,9 @@ CHANGES = {
 
 
 @needs_fork
-@pytest.mark.parametrize("name", CHANGES)
+@pytest.mark.parametrize(
+    "name", ["add", *(pytest.param(name, marks=pytest.mark.slow) for name in list(CHANGES)[1:])]
+)
 def test_death_at_any_step_leaves_before_or_after(index, drugs, tmp_path, name):
     before = contents(index.path)
     whole = tmp_path / "whole.ggi"
@@ -135,6 +137,7 @@ def test_death_at_any_step_leaves_before_or_after(index, drugs, tmp_path, name):
 
 
 @needs_fork
+@pytest.mark.slow
 def test_death_while_a_new_index_is_built(drugs, tmp_path):
     for step in range(20):
         path = tmp_path / f"new{step}.ggi"
@@ -230,7 +233,7 @@ def test_an_index_beside_a_dictionary(drugs, tmp_path):
     machine.pool, machine.folder = drugs[0][:30], tmp_path
     machine.matrix = similarity_matrix(KERNEL, machine.pool, machine.pool, "minmax")
     testing = machine.TestCase()
-    testing.settings = settings(max_examples=8, stateful_step_count=20, deadline=None)
+    testing.settings = settings(max_examples=5, stateful_step_count=15, deadline=None)
     testing.runTest()
 
 
@@ -334,6 +337,7 @@ while True:
 """
 
 
+@pytest.mark.slow
 def test_writers_that_are_killed_and_readers_at_the_same_time(drugs, tmp_path):
     """Readers always see a complete index, whose answers are those of all comparisons."""
     graphs = drugs[0][:40]

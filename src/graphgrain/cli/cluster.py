@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from rich.table import Table
 
-from ..writing import write_csv
+from ..writing import check_output, write_csv
 from . import options as opt
 from .app import command
 from .console import answer, err, out, written
@@ -44,6 +44,8 @@ def cluster(
     cluster.
     """
     check_share("--min-similarity", min_similarity)
+    if output is not None:
+        check_output(output, "The table")
     from ..searching.groups import pick_diverse, sphere_exclusion
     from .indexes import names_of, opened
 

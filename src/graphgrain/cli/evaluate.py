@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from rich.markup import escape
 
 from ..errors import InvalidParameterError
+from ..writing import check_output, write_page
 from . import options as opt
 from .app import Interrupted, command
 from .console import answer, err, out
@@ -62,10 +63,11 @@ def evaluate(
     all with the majority class. With -o one table and its verdict are written as a page. Results do
     not depend on the number of threads.
     """
+    if output is not None:
+        check_output(output, "The page")
     from ..evaluation.evaluate import evaluate as compute
     from ..learning.inputs import are_classes
     from ..pages.evaluation import evaluation_page
-    from ..writing import atomic_write
     from .loading import load
     from .models import training_table
 
@@ -102,8 +104,7 @@ def evaluate(
             progress=progress,
         )
     if output is not None:
-        with atomic_write(output, "The page") as file:
-            file.write(evaluation_page(result).encode())
+        write_page(output, evaluation_page(result))
     if as_json:
         answer(result.as_dict())
     else:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from rich.markup import escape
 
 from ..errors import InvalidParameterError
-from ..writing import atomic_write, suffix_of
+from ..writing import atomic_write, check_form
 from . import options as opt
 from .app import command
 from .console import answer, err, out
@@ -40,15 +40,11 @@ def explain(
 ) -> None:
     """Explain predictions by patterns, atoms and bonds.
 
-    A self-tuning estimator is fitted to all other graphs that have a target, and predicts these.
+    An estimator is fitted to all other graphs that have a target, and predicts these.
     The contributions of their patterns are exact, and the uncertainty of each prediction is shown.
     With --model nothing is fitted, and no target is needed.
     """
-    form = None if output is None else suffix_of(output, ".html")
-    if form not in (None, ".html", ".svg", ".png"):
-        raise InvalidParameterError(
-            f"An explanation is written as .html, .svg or .png; got {str(output)!r}."
-        )
+    form = output and check_form(output, "An explanation", (".html", ".svg", ".png"))
     if model is not None and ctx.obj.view:
         raise InvalidParameterError(
             "A model has its own view; got --view as well. Leave it out, and give it to fit."

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from rich.markup import escape
 
-from ..writing import atomic_write
+from ..writing import check_output, write_page
 from . import options as opt
 from .app import command
 from .console import answer, err, out
@@ -34,6 +34,7 @@ def explore(
     model fitted without it, the contributions of fragments and vertices, and its nearest neighbours
     with their differences. Without a target there are only the map and the neighbours.
     """
+    check_output(output, "The page")
     from ..evaluation.exploration import explore as exploration
     from ..graphs.batch import counted
     from ..pages.graph_pages import explore_page
@@ -45,8 +46,7 @@ def explore(
         page = exploration(
             loaded.name, loaded.graphs, loaded.y, loaded.names, most=most, n_jobs=jobs
         )
-        with atomic_write(output, "The page") as file:
-            file.write(explore_page(page).encode())
+        write_page(output, explore_page(page))
     if as_json:
         answer({"page": str(output), "graphs": len(page.graphs), "score": page.score})
         return

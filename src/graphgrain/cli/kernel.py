@@ -9,8 +9,7 @@ from importlib.metadata import version
 
 from rich.markup import escape
 
-from ..errors import InvalidParameterError
-from ..writing import atomic_write, check_output, suffix_of
+from ..writing import atomic_write, check_form
 from . import options as opt
 from .app import command
 from .console import answer, err, written
@@ -40,12 +39,7 @@ def kernel(
     about (parameters and versions, as JSON). The other formats contain K only. Parameters that are
     not set have the kernel's defaults.
     """
-    form = suffix_of(output, ".csv")
-    if form not in (".npz", ".npy", ".csv"):
-        raise InvalidParameterError(
-            f"The kernel matrix is written as .npz, .npy or .csv; got {str(output)!r}."
-        )
-    check_output(output, "The kernel matrix")
+    form = check_form(output, "The kernel matrix", (".csv", ".npy", ".npz"))
     import numpy as np
 
     from ..core.threads import thread_count

@@ -12,7 +12,7 @@ from typing import IO, TYPE_CHECKING, Any
 from rich.markup import escape
 
 from ..errors import InvalidParameterError
-from ..writing import atomic_write, check_output, suffix_of, write_csv
+from ..writing import atomic_write, check_form, suffix_of, write_csv
 from . import options as opt
 from .app import command
 from .console import answer, err, note, out, written
@@ -65,16 +65,10 @@ def pairs(
     check_share("--min-similarity", least)
     if similarity is not None and second is None:
         opt.check_choice("--similarity", similarity, ("minmax", "cosine"))
-    if output is not None:
-        if suffix_of(output, ".csv") not in _FORMS:
-            raise InvalidParameterError(
-                f"Pairs are written as {', '.join(_FORMS)}; got {str(output)!r}."
-            )
-        check_output(output, "The table of pairs")
-        if suffix_of(output, ".csv") == ".parquet":
-            from ..scaling.feature_shards import pyarrow
+    if output is not None and check_form(output, "The table of pairs", _FORMS) == ".parquet":
+        from ..scaling.feature_shards import pyarrow
 
-            pyarrow()  # fail early if it is not installed
+        pyarrow()  # fail early if it is not installed
     from ..graphs.batch import counted
     from ..graphs.processes import progress_bar
     from ..searching.similar_pairs import capped_pairs, iter_pairs, joined_pairs

@@ -26,6 +26,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..graphs.batch import GraphBatch
+from ..graphs.molecule_labels import with_atom_labels
 from .molecule import Molecule, read_molecule
 
 #: Maximum number of regions with the largest values in a graph that is not a molecule.
@@ -69,7 +70,8 @@ class Fragment:
 
 def cut(graph: GraphBatch, values: np.ndarray | None = None) -> list[Part]:
     """Divide one graph into connected parts; without molecules, around the largest values."""
-    molecule = read_molecule(graph) if graph.edge_labels is not None else None
+    named = with_atom_labels(graph)
+    molecule = read_molecule(named) if named.edge_labels is not None else None
     if molecule is not None:
         return _FragmentFinder(molecule).parts()
     strength = np.zeros(graph.n_vertices) if values is None else np.asarray(values, dtype=float)

@@ -30,7 +30,7 @@ from ..graphs.batch import GraphBatch
 from ..graphs.convert.dispatch import as_graphs
 from ..kernels.bases.feature_kernel import FeatureKernel, check_explicit
 from ..kernels.bases.graph_kernel import GraphKernel
-from ..kernels.features import Counts, Features, by_pattern, columns_of_hashes
+from ..kernels.features import Counts, Features, by_pattern
 from ..learning.estimator import GraphEstimator
 from ..learning.machine import by_source
 from ..views.base import seen_through
@@ -259,21 +259,10 @@ class _Weighted(NamedTuple):
         mapped = Features(levels).mapped(self.kernel.counts).scaled(self.kernel.level_scales)
         weights = np.append(self.weights[:, output], 0.0)  # that of unknown patterns is the last
         parts = [
-            weights[self._columns(number, level.hashes)] * level.counts
+            weights[self.kernel.columns_of(level.hashes, number)] * level.counts
             for number, level in enumerate(mapped.levels)
         ]
         return by_pattern(parts, levels, self.kernel.counts)
 
     def known(self, level: int, hashes: np.ndarray) -> np.ndarray:
-        return self._columns(level, hashes) >= 0
-
-    def _columns(self, level: int, hashes: np.ndarray) -> np.ndarray:
-        """Return the columns of patterns, -1 for unknown ones."""
-        if self.kernel.n_features is not None:
-            return columns_of_hashes(hashes, level, self.kernel.n_features)
-        vocabulary = self.kernel.vocabulary_[level]
-        if not len(vocabulary):
-            return np.full(len(hashes), -1)
-        places = np.minimum(np.searchsorted(vocabulary, hashes), len(vocabulary) - 1)
-        columns = places + self.kernel.level_offsets_[level]
-        return np.where(vocabulary[places] == hashes, columns, -1)
+        return self.kernel.columns_of(hashes, level) >= 0

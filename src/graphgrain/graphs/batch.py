@@ -216,6 +216,12 @@ class GraphBatch:
         return label_kind(self.label_table) if self.labelled else "none"
 
     @property
+    def edge_label_kind(self) -> str | None:
+        """``"integer"`` or ``"string"``, or None for graphs without edges or edge labels."""
+        table = self.edge_label_table
+        return None if table is None or not len(self.indices) else label_kind(table)
+
+    @property
     def edge_labels(self) -> np.ndarray | None:
         """Label of each row of :attr:`edges`, or None."""
         if self.edge_label_table is None or self.edge_label_codes is None:
@@ -440,18 +446,18 @@ def subgraph(
     ``vertices`` are grouped by graph; ``edges`` is a mask of the rows of :attr:`GraphBatch.edges`,
     by default all with both ends.
     """
-    place = np.full(batch.n_vertices, -1)
-    place[vertices] = np.arange(len(vertices))
-    ends = place[batch.edges]
-    kept = (ends >= 0).all(axis=1) if edges is None else edges
-    labels, attributes, own = batch.edge_labels, batch.edge_attributes, batch.vertex_attributes
+    new_numbers = np.full(batch.n_vertices, -1)
+    new_numbers[vertices] = np.arange(len(vertices))
+    ends = new_numbers[batch.edges]
+    inside = (ends >= 0).all(axis=1) if edges is None else edges
+    labels, attributes, rows = batch.edge_labels, batch.edge_attributes, batch.vertex_attributes
     part = GraphBatch.from_edges(
         np.bincount(batch.graph_of_vertex[vertices], minlength=len(batch)),
-        ends[kept],
+        ends[inside],
         batch.labels[vertices] if batch.labelled else None,
-        edge_labels=None if labels is None else labels[kept],
-        vertex_attributes=None if own is None else own[vertices],
-        edge_attributes=None if attributes is None else attributes[batch.edge_entries][kept],
+        edge_labels=None if labels is None else labels[inside],
+        vertex_attributes=None if rows is None else rows[vertices],
+        edge_attributes=None if attributes is None else attributes[batch.edge_entries][inside],
     )
     return part.with_columns(batch.columns)
 
@@ -604,9 +610,9 @@ def _warn_about_dropped_edges(
         if codes is not None:
             lasts = np.append(begins[1:], len(origin)) - 1
             conflicts = int((codes[origin[begins]] != codes[origin[lasts]]).sum()) // 2
-    found = [(loops, "self-loop", ""), (repeated, "repeated edge", "")]
-    found.append((conflicts, "edge", " with several labels"))
-    words = [counted(count, noun) + rest for count, noun, rest in found if count]
+    dropped = [(loops, "self-loop", ""), (repeated, "repeated edge", "")]
+    dropped.append((conflicts, "edge", " with several labels"))
+    words = [counted(count, noun) + detail for count, noun, detail in dropped if count]
     if words:
         warnings.warn(
             f"The edges hold {' and '.join(words)}. Here a graph has at most one edge between two "
@@ -622,25 +628,22 @@ def _warn_about_dropped_edges(
 
 def graph_numbers(key: Any, count: int) -> np.ndarray:
     """Return the graph numbers selected by an integer, slice, mask or index array."""
-    if isinstance(key, slice):
-        return np.arange(count)[key]
-    array = np.asarray(key)
-    if array.dtype == bool and array.shape != (count,):
-        raise IndexError(f"A mask must have one entry per graph ({count}); got {array.shape}.")
-    if array.size == 0:
-        return np.empty(0, dtype=np.int64)
-    if array.dtype.kind not in "iub" or array.ndim > 1:
-        raise IndexError(
-            "A GraphBatch is indexed by an integer, a slice, a mask or a list of integers; "
-            f"got {key!r}."
-        )
-    numbers = (
-        np.flatnonzero(array) if array.dtype == bool else np.atleast_1d(array).astype(np.int64)
+    rows = key
+    if not isinstance(key, slice):
+        rows = np.asarray(key)
+        rows = rows if rows.size else np.empty(0, dtype=np.int64)
+    try:
+        numbers = np.atleast_1d(np.arange(count)[rows])
+    except IndexError as error:
+        reason = str(error)
+    else:
+        if numbers.ndim == 1:
+            return numbers
+        reason = f"it has {numbers.ndim} dimensions"
+    raise IndexError(
+        f"{counted(count, 'graph')} are indexed by an integer, a slice, a mask or a list of "
+        f"integers; got {key!r}: {reason}."
     )
-    outside = (numbers < -count) | (numbers >= count)
-    if outside.any():
-        raise IndexError(f"Graph {numbers[outside][0]} is out of range: there are {count} graphs.")
-    return np.where(numbers < 0, numbers + count, numbers)
 
 
 def running_sum(sizes: np.ndarray) -> np.ndarray:
@@ -681,13 +684,14 @@ def joined_labels(
     return np.concatenate([new[codes] for (codes, _), new in zip(parts, maps, strict=True)]), merged
 
 
-def all_or_none(present: list[bool], what: str) -> bool:
-    if any(present) and not all(present):
+def all_or_none(present: Sequence[bool | None], what: str, part: str = "part") -> bool:
+    """Return whether the parts have something; None stands for one that can do without."""
+    if True in present and False in present:
         raise InvalidGraphError(
-            f"Either all graphs have {what} or none has; part {present.index(True)} has them, part "
-            f"{present.index(False)} does not. Add them, or remove them from the others."
+            f"Either all graphs have {what} or none has; {part} {present.index(True)} has them, "
+            f"{part} {present.index(False)} does not. Add them, or remove them from the others."
         )
-    return all(present)
+    return True in present
 
 
 # -------------------------------------------------------------------- columns
@@ -719,10 +723,10 @@ def joined_columns(
     """
     columns = {}
     for name in dict.fromkeys(name for part in parts for name in part):
-        there = [part[name] for part in parts if name in part]
-        kinds = {values.dtype.kind for values in there}
+        present = [part[name] for part in parts if name in part]
+        kinds = {values.dtype.kind for values in present}
         texts = kinds <= set("UO") and all(
-            isinstance(value, str) for values in there for value in values[:1]
+            isinstance(value, str) for values in present for value in values[:1]
         )
         blank = np.array("" if texts else None, dtype=None if kinds == {"U"} else object)
         columns[name] = np.concatenate(
@@ -740,8 +744,8 @@ def joined_columns(
 def keep_entries(batch: GraphBatch, stays: np.ndarray) -> GraphBatch:
     """Keep only the edges whose two entries are marked in ``stays``, and all vertices."""
     check_length(len(stays), len(batch.indices), "marks", "entries")
-    kept = np.concatenate(([0], np.cumsum(stays)))
-    return _with_entries(batch, stays, indptr=kept[batch.indptr], indices=batch.indices[stays])
+    positions = np.concatenate(([0], np.cumsum(stays)))
+    return _with_entries(batch, stays, indptr=positions[batch.indptr], indices=batch.indices[stays])
 
 
 def relabel_entries(batch: GraphBatch, labels: Any) -> GraphBatch:

@@ -208,9 +208,9 @@ def _float_bins(values: np.ndarray, bins: int) -> tuple[np.ndarray, list[str]]:
     power = 10.0 ** np.floor(np.log10(rough))
     step = float(next(power * times for times in (1, 2, 5, 10) if power * times >= rough * 0.999))
     first = int(np.floor(low / step))
-    places = np.floor(values / step).astype(np.int64) - first
-    counts = np.bincount(places)
-    borders = [f"{(first + place) * step:.6g}" for place in range(len(counts) + 1)]
+    bin_numbers = np.floor(values / step).astype(np.int64) - first
+    counts = np.bincount(bin_numbers)
+    borders = [f"{(first + number) * step:.6g}" for number in range(len(counts) + 1)]
     return counts, [f"{a} to {b}" for a, b in pairwise(borders)]
 
 

@@ -317,9 +317,9 @@ def _is_isomorphism(pair: GraphBatch, colours: np.ndarray) -> bool:
     entries = len(pair.indices) // 2
     source = pair.sources
     mapped = np.column_stack((image[source[:entries]], image[pair.indices[:entries]]))
-    there = np.column_stack((source[entries:], pair.indices[entries:]))
+    second_edges = np.column_stack((source[entries:], pair.indices[entries:]))
     order = np.lexsort((mapped[:, 1], mapped[:, 0]))
-    if not np.array_equal(mapped[order], there):
+    if not np.array_equal(mapped[order], second_edges):
         return False
     codes = pair.edge_label_codes
     return codes is None or np.array_equal(codes[:entries][order], codes[entries:])

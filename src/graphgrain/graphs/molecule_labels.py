@@ -37,6 +37,10 @@ BOND_ORDERS = {
 } | dict.fromkeys(("dative", "dativeone", "dativel", "dativer", "ionic", "hydrogen"), 0.0)
 BOND_ORDERS |= dict.fromkeys(("zero", "threecenter", "unspecified", "other"), 0.0)
 
+#: A code and its meaning in the description of a data set, and bonds by their valence.
+_CODE = re.compile(r"(?<!\S)(\d+)[ \t]+([A-Za-z]+|[123])(?=\s|$)")
+_BOND_OF_VALENCE = {"1": "single", "2": "double", "3": "triple"}
+
 
 class Atom(NamedTuple):
     """An atom, from the label of its vertex."""
@@ -48,6 +52,42 @@ class Atom(NamedTuple):
     isotope: int  # mass number, or 0
     aromatic: bool
     stereo: str  # CIP descriptor, or ""
+
+
+def read_alphabet(readme: str) -> str | None:
+    """Return which atoms and bonds the codes of a data set mean, from its description.
+
+    None if it does not tell, or if labels are not atoms and bonds.
+
+    >>> read_alphabet("Node labels:  0 C  1 N   Edge labels:  0 aromatic  1 single")
+    '0=C 1=N;0=aromatic 1=single'
+    """
+    head, edges, tail = readme.rpartition("Edge labels")
+    nodes = head.rpartition("Node labels")[2] if edges else ""
+    atoms = dict(_CODE.findall(nodes))
+    listed = _CODE.findall(tail.partition("==")[0])
+    bonds = {code: _BOND_OF_VALENCE.get(name, name) for code, name in listed}
+    if not (
+        atoms
+        and bonds
+        and all(map(parse_atom, atoms.values()))
+        and BOND_ORDERS.keys() >= {*bonds.values()}
+    ):
+        return None
+    return ";".join(" ".join(f"{c}={name}" for c, name in part.items()) for part in (atoms, bonds))
+
+
+def with_atom_labels(graph: GraphBatch) -> GraphBatch:
+    """Return one graph with atoms and bonds as labels if the column ``alphabet`` has its codes."""
+    alphabet = graph.columns["alphabet"][0] if "alphabet" in graph.columns else None
+    if not isinstance(alphabet, str) or graph.edge_labels is None:
+        return graph
+    atoms, bonds = (dict(pair.split("=") for pair in part.split()) for part in alphabet.split(";"))
+    labels = [atoms.get(str(label)) for label in graph.labels.tolist()]
+    edge_labels = [bonds.get(str(label)) for label in graph.edge_labels.tolist()]
+    if None in labels or None in edge_labels:
+        return graph
+    return GraphBatch.from_edges([len(labels)], graph.edges, labels, edge_labels=edge_labels)
 
 
 def are_molecules(batch: GraphBatch, atoms: Iterable[Any] | None = None) -> bool:

@@ -24,7 +24,7 @@ from ..graphs.drawing.common_part import differences
 from ..graphs.drawing.picture import MOST_VERTICES
 from ..kernels.bases.feature_kernel import FeatureKernel
 from ..templating import render
-from ..writing import atomic_write
+from ..writing import write_page
 
 #: Texts and addresses of links to other pages.
 Links = Sequence[tuple[str, str]]
@@ -261,8 +261,7 @@ def _write_cards(
         answers=answers,
         links=links,
     )
-    with atomic_write(path, "The page") as file:
-        file.write(text.encode())
+    write_page(path, text)
 
 
 def _picture(graph: GraphBatch, **options: Any) -> Markup:
@@ -279,5 +278,5 @@ def _shared_picture(query: GraphBatch, graph: GraphBatch, of_shared: bool) -> Ma
     if max(query.n_vertices, graph.n_vertices) > MOST_VERTICES:
         return _picture(graph, width=300, height=210)
     vertices, edges = (mask != of_shared for mask in differences(query, graph))
-    shown = {"vertices": 0.6 * vertices, "edges": 0.8 * edges, "limit": 1.0, "legend": False}
+    shown = {"vertices": 0.7 * vertices, "edges": 0.7 * edges, "limit": 1.0, "legend": False}
     return _picture(graph, like=query, width=300, height=210, **shown)

@@ -265,10 +265,10 @@ def save_features(
         "smiles": smiles,
         **(options._asdict() if file else {}),
     }
-    place = Path(folder).absolute()  # worker processes may have another working directory
-    _begin(place, settings)
+    root = Path(folder).absolute()  # worker processes may have another working directory
+    _begin(root, settings)
     template = None if file is None else file._replace(records=iter(()))
-    finish = partial(_finished_shard, place, kernel, options, template, json.dumps(settings))
+    finish = partial(_finished_shard, root, kernel, options, template, json.dumps(settings))
     receipts: list[dict[str, Any]] = []
     total = 0
     try:
@@ -284,7 +284,7 @@ def save_features(
         raise no_molecule(file.name)
     # shards of a formerly longer input, and temporary files of killed processes
     finished = {shard_name(number) for number in range(len(receipts))}
-    for path in [*place.glob("shard-*.parquet"), *place.glob(".*.part")]:
+    for path in [*root.glob("shard-*.parquet"), *root.glob(".*.part")]:
         if path.name not in finished:
             delete_if_free(path)
     kinds = [receipt["columns"] for receipt in receipts if receipt["rows"]]
@@ -297,7 +297,7 @@ def save_features(
         },
         "shards": receipts,
     }
-    return _write_manifest(place, {**settings, "complete": True, **summary})
+    return _write_manifest(root, {**settings, "complete": True, **summary})
 
 
 # -------------------------------------------------------------------- computing a shard
@@ -422,10 +422,10 @@ def write_shard(
 ) -> None:
     """Write a shard with checksums for each page."""
     pa = pyarrow()
-    taken = {FEATURE_COLUMNS, FEATURE_VALUES} & set(columns)
-    if taken:
+    clashes = {FEATURE_COLUMNS, FEATURE_VALUES} & set(columns)
+    if clashes:
         raise InvalidParameterError(
-            f"A column of the input must not be called {taken.pop()!r}, the name of a column of "
+            f"A column of the input must not be called {clashes.pop()!r}, the name of a column of "
             "features. Rename it."
         )
     arrays = {}
@@ -466,23 +466,20 @@ def read_shard(
 
 
 def _checked_csr(table: Any, n_features: int) -> csr_array:
-    """Create a sparse matrix after checking its indices, which SciPy uses in compiled code."""
+    """Create a sparse matrix; SciPy uses its indices in compiled code, so all are checked."""
     from scipy.sparse import csr_array
 
+    pa = pyarrow()
     if not table.num_rows:
         return csr_array((0, n_features), dtype=np.float32)
-    lists = [table[name].combine_chunks() for name in (FEATURE_COLUMNS, FEATURE_VALUES)]
-    indptr, ends = (items.offsets.to_numpy() for items in lists)
-    indices, data = (items.values.to_numpy() for items in lists)
-    if indices.dtype.kind != "i" or data.dtype.kind != "f":
-        raise ValueError("its features are not numbers of columns and values")
-    if indptr[0] != 0 or (np.diff(indptr) < 0).any() or not np.array_equal(indptr, ends):
-        raise ValueError("its rows do not follow each other")
-    if not indptr[-1] == len(indices) == len(data):
-        raise ValueError("its rows do not end where it does")
-    if len(indices) and not (indices.min() >= 0 and indices.max() < n_features):
-        raise ValueError(f"a feature is not in one of the {n_features:,} columns")
-    return csr_array((data, indices, indptr), shape=(table.num_rows, n_features))
+    columns = table[FEATURE_COLUMNS].cast(pa.list_(pa.int32())).combine_chunks()
+    values = table[FEATURE_VALUES].combine_chunks()
+    if not columns.offsets.equals(values.offsets):
+        raise ValueError("its lists of columns and of values are not of one length")
+    parts = values.values, columns.values, columns.offsets
+    X = csr_array(tuple(part.to_numpy() for part in parts), (table.num_rows, n_features))
+    X.check_format(full_check=True)
+    return X
 
 
 def _begin(folder: Path, settings: dict[str, Any]) -> None:

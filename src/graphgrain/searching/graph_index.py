@@ -29,7 +29,7 @@ from ..errors import (
     InvalidGraphError,
     InvalidParameterError,
 )
-from ..graphs.batch import GraphBatch, counted, replaced
+from ..graphs.batch import GraphBatch, check_length, counted, replaced
 from ..graphs.convert.dispatch import as_graphs
 from ..graphs.convert.parts import column_items
 from ..graphs.convert.rdkit import LabelFlags, LabelOptions, from_rdkit, from_smiles, is_rdkit
@@ -579,17 +579,15 @@ class GraphIndex:
         live = ranker.snapshot.live
         wanted = None if k is None else min(k, max(1, len(live)))
         found: list[Hits] = []
-        nothing = []
+        nothing: list[int] = []
         for begin in range(0, len(queries), _BATCH):
             part = queries[begin : begin + _BATCH]
             # In one call, as each of many small calls would start a thread.
             found += call(ranker.search, part, wanted, min_similarity or 0.0)
-        if min_similarity is None or not min_similarity:
-            for number, hits in enumerate(found):
-                if not (hits.similarities > 0.0).any() and len(live):
-                    nothing.append(number)
-                found[number] = _filled(hits, live, k)
-        if nothing:
+        if not min_similarity:
+            nothing = [n for n, hits in enumerate(found) if not (hits.similarities > 0.0).any()]
+            found = [_filled(hits, live, k) for hits in found]
+        if nothing and len(live):
             several = f" and {len(nothing) - 1} more have" if len(nothing) > 1 else " has"
             warnings.warn(
                 f"Query {nothing[0]}{several} nothing in common with any graph of the index: all "
@@ -886,17 +884,12 @@ def pieces_of(
         )
     arrays = _checked_columns(columns) if isinstance(columns, Mapping) else {}
     values = None if ids is None or isinstance(ids, str) else iter(ids)
-    begin = 0
+    count = 0
     for graphs, names in _chunks(source, n_jobs, options):
-        end = begin + len(graphs)
-        for name, column in arrays.items():
-            if len(column) < end:
-                raise InvalidParameterError(
-                    f"A column needs a value for each graph; {name!r} has {len(column)}."
-                )
+        rows = slice(count, count + len(graphs))
+        count = rows.stop
         table = {name: graphs.columns[name] for name in names} | {
-            name: column[begin:end] if column.ndim == 1 else column[begin:end].tolist()
-            for name, column in arrays.items()
+            name: column[rows] for name, column in arrays.items()
         }
         chosen: Sequence[Any] | None = None
         if isinstance(ids, str):
@@ -906,13 +899,8 @@ def pieces_of(
         if isinstance(columns, list):
             table = {name: _column(table, name) for name in columns}
         yield replaced(graphs, columns={}).with_columns(table), chosen
-        begin = end
     for name, column in arrays.items():
-        if len(column) > begin:
-            raise InvalidParameterError(
-                f"A column needs a value for each of the {begin} graphs; {name!r} has "
-                f"{len(column)}."
-            )
+        check_length(len(column), count, f"entries of the column {name!r}", "graphs")
     if values is not None and (left := len(list(islice(values, 1)))):
         raise InvalidParameterError(f"There must be one id for each graph; got {left} too many.")
 
@@ -935,6 +923,8 @@ def _chunks(
 def _checked_columns(columns: Mapping[str, Any]) -> dict[str, np.ndarray]:
     arrays = {name: np.atleast_1d(column) for name, column in columns.items()}
     for name, column in arrays.items():
+        if column.ndim > 1:  # several values for each graph are one list
+            arrays[name] = as_array(column.tolist())
         if column.dtype.kind == "U" and len(column) and not any(map(str.strip, column)):
             raise InvalidParameterError(
                 f"A column of texts has a text for at least one graph; all of {name!r} are "

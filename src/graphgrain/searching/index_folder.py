@@ -371,20 +371,6 @@ class Transaction:
             [(row, Path(segment).name) for row in rows],
         )
 
-    def end(self) -> None:
-        """Make all changes visible, and delete what they replaced."""
-        self._connection.execute("COMMIT")
-        self.written = []
-        for name in self.replaced:
-            delete_if_free(self._folder / name)
-
-    def cancel(self) -> None:
-        """Undo all changes that are not visible yet."""
-        if self._connection.in_transaction:
-            self._connection.execute("ROLLBACK")
-        for name in self.written:
-            delete_if_free(self._folder / name)
-
 
 @contextmanager
 def writing(
@@ -395,14 +381,17 @@ def writing(
     try:
         with _connected(folder, "rwc" if create else "rw", patience) as connection:
             transaction = Transaction(folder, connection)
+            obsolete = transaction.written
             try:
                 yield transaction.begin()
-                transaction.end()
-            except BaseException:
+                connection.execute("COMMIT")
+                obsolete = transaction.replaced
+            finally:
                 fresh &= connection.in_transaction
-                transaction.cancel()
-                raise
-            fresh = False
+                if connection.in_transaction:
+                    connection.execute("ROLLBACK")
+                for name in obsolete:
+                    delete_if_free(folder / name)
     except sqlite3.Error as error:
         raise _of_sqlite(folder, error) from None
     except OSError as error:

@@ -87,10 +87,11 @@ class Ranker:
         self._scan(state, None if k is None else 2 * k + 12)
         self._rank(features, state)
         rest = [progress for progress in state if not progress.settled]
-        for progress in rest:
-            progress.least = max(progress.least, progress.worst_result()[0])
-        self._scan(rest, None)
-        self._rank(features, state)
+        if rest:
+            for progress in rest:
+                progress.least = max(progress.least, progress.worst_result()[0])
+            self._scan(rest, None)
+            self._rank(features, state)
         return [progress.hits() for progress in state]
 
     # ---------------------------------------------------------------- bounds

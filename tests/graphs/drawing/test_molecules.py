@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import graphgrain as gg
+from graphgrain.explaining.fragments import cut
 from graphgrain.graphs.convert.to_rdkit import source_molecule
 from graphgrain.graphs.drawing.common_part import differences, shared_part
 from graphgrain.graphs.drawing.molecules import (
@@ -22,6 +23,7 @@ from graphgrain.graphs.drawing.molecules import (
 )
 from graphgrain.graphs.drawing.picture import outline
 from graphgrain.graphs.drawing.sketches import aligned_molecule
+from graphgrain.graphs.molecule_labels import read_alphabet
 
 Chem = pytest.importorskip("rdkit.Chem")
 
@@ -256,3 +258,54 @@ def test_without_rdkit_molecules_are_vertices_with_labels():
         "assert '>N<' in svg or '>O<' in svg\n"
     )
     subprocess.run([sys.executable, "-c", code], check=True, timeout=120)
+
+
+MUTAG = """The dataset consists of 188 chemical compounds.
+
+Node labels:
+
+  0  C
+  1  N
+  2  O
+
+Edge labels:
+
+  0  aromatic
+  1  single
+  2  double
+
+=== Previous Use ===
+
+34 single
+"""
+CONVERTED = (
+    "Node labels:\t\t[chem]\n\nEdge labels:\t\t[valence]\n\nNode labels were converted to "
+    "integer values using this map:\n\nComponent 0:\n\t0\tC\n\t1\tO\n\nEdge labels were "
+    "converted to integer values using this map:\n\nComponent 0:\n\t0\t1\n\t1\t2\n"
+)
+
+
+class TestAlphabets:
+    @pytest.mark.parametrize(
+        ("readme", "alphabet"),
+        [
+            (MUTAG, "0=C 1=N 2=O;0=aromatic 1=single 2=double"),
+            (CONVERTED, "0=C 1=O;0=single 1=double"),
+            (MUTAG.replace("1  single", "1  no chemical bond"), None),
+            (MUTAG.replace("1  N", "1  sheet"), None),
+            ("A data set of proteins.", None),
+            ("", None),
+        ],
+    )
+    def test_descriptions_of_data_sets(self, readme, alphabet):
+        assert read_alphabet(readme) == alphabet
+
+    def test_codes_are_drawn_and_named_as_atoms(self, tmp_path):
+        acid = ([(0, 1), (1, 2), (1, 3)], [0, 0, 1, 1], [0, 1, 0])
+        gg.save_tu(tmp_path / "ACIDS", gg.as_graphs([acid, acid]), [0, 1])
+        assert "alphabet" not in gg.load_tu(tmp_path / "ACIDS")[0].columns
+        (tmp_path / "ACIDS" / "README.txt").write_text(CONVERTED)
+        graphs, _ = gg.load_tu(tmp_path / "ACIDS")
+        assert graphs == gg.as_graphs([acid, acid])  # labels are as in the files
+        assert sorted(letters(gg.draw(graphs[1]))) == list("HOO")
+        assert [part.name for part in cut(graphs[1])] == ["carboxylic acid", "methyl"]

@@ -64,8 +64,10 @@ def from_attributed(
         )
         for number, graph in enumerate(graphs)
     ]
-    kept = graph_columns([graph.attributes for graph in graphs], [graph.names for graph in graphs])
-    batch = joined(parts, direction, READ_WEIGHTS).with_columns(kept)
+    graph_table = graph_columns(
+        [graph.attributes for graph in graphs], [graph.names for graph in graphs]
+    )
+    batch = joined(parts, direction, READ_WEIGHTS).with_columns(graph_table)
     return requested(batch, vertex_attributes is not None or edge_attributes is not None)
 
 

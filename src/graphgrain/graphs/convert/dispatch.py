@@ -261,8 +261,8 @@ def _sample(column: Any) -> list[Any]:
     rows = getattr(column, "iloc", column)  # positional access also for pandas
     step = max(1, len(column) // (4 * _SAMPLE))
     items = [rows[row] for row in range(0, len(column), step)]
-    found = [item for item in items if not is_missing(item)]
-    return found[:: -(-len(found) // _SAMPLE) or 1]
+    present = [item for item in items if not is_missing(item)]
+    return present[:: -(-len(present) // _SAMPLE) or 1]
 
 
 def _can_be_iterated(x: Any) -> bool:

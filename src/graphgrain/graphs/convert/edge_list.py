@@ -86,18 +86,18 @@ def from_edge_list(
     if vertices is None:
         _check_kind([*ends[0], *ends[1]], "names of vertices")
         _check_kind(owner, f"values of the column {graph!r}")
-        known = sorted({*sources, *targets})
-        order = list(range(len(known)))
+        keys = sorted({*sources, *targets})
+        order = list(range(len(keys)))
     else:
         names = _column(vertices, vertex, "vertices")
         owners = [0] * len(names) if graph is None else _column(vertices, graph, "vertices")
         _check_kind([*names, *ends[0], *ends[1]], "names of vertices")
         _check_kind([*owners, *owner], f"values of the column {graph!r}")
         order = sorted(range(len(names)), key=owners.__getitem__)
-        known = [(owners[row], names[row]) for row in order]
+        keys = [(owners[row], names[row]) for row in order]
 
-    pairs = _numbered(known, list(zip(sources, targets, strict=True)))
-    count = Counter(key[0] for key in known)
+    pairs = _numbered(keys, list(zip(sources, targets, strict=True)))
+    count = Counter(key[0] for key in keys)
     ids = sorted({*count, *owner})
     sizes = [count[key] for key in ids] or [0] * (graph is None)
 

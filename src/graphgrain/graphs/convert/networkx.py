@@ -125,5 +125,5 @@ def _data(
 ) -> list[dict[str, Any]]:
     """Return the attribute dictionary of each vertex or edge."""
     columns = {"label": labels, "attributes": attributes}
-    known = {name: values.tolist() for name, values in columns.items() if values is not None}
-    return [{name: values[row] for name, values in known.items()} for row in range(count)]
+    present = {name: values.tolist() for name, values in columns.items() if values is not None}
+    return [{name: values[row] for name, values in present.items()} for row in range(count)]

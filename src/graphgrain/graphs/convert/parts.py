@@ -9,7 +9,14 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ...errors import GraphgrainWarning, InvalidGraphError, InvalidParameterError
-from ..batch import GraphBatch, checked_pairs, counted, joined_attributes, running_sum
+from ..batch import (
+    GraphBatch,
+    all_or_none,
+    checked_pairs,
+    counted,
+    joined_attributes,
+    running_sum,
+)
 from ..tables import items_of, names_beside, read_table, the_column
 
 #: Labels of the vertices that represent the two ends of an arc, and of unlabelled vertices.
@@ -116,25 +123,25 @@ def with_arcs(
     per_graph = np.bincount(graph, minlength=len(sizes))
     new_sizes = sizes + 2 * per_graph
     begins = running_sum(new_sizes)[:-1]
-    place = np.arange(count) + np.repeat(begins - offsets[:-1], sizes)
+    new_numbers = np.arange(count) + np.repeat(begins - offsets[:-1], sizes)
     before = running_sum(per_graph)[:-1]
     tail = (begins + sizes)[graph] + 2 * (np.arange(len(arcs)) - before[graph])
-    source, target = place[pairs[arcs, 0]], place[pairs[arcs, 1]]
-    kept = np.flatnonzero(~is_arc)
-    rows = np.concatenate((kept, arcs, arcs, arcs))  # original pair of each new edge
+    source, target = new_numbers[pairs[arcs, 0]], new_numbers[pairs[arcs, 1]]
+    undirected = np.flatnonzero(~is_arc)
+    rows = np.concatenate((undirected, arcs, arcs, arcs))  # original pair of each new edge
     new_pairs = np.concatenate(
         (
-            place[pairs[kept]].reshape(-1, 2),
+            new_numbers[pairs[undirected]].reshape(-1, 2),
             np.column_stack((source, tail)),
             np.column_stack((tail, tail + 1)),
             np.column_stack((tail + 1, target)),
         )
     )
     new_names = np.empty(int(new_sizes.sum()), dtype=object)
-    new_names[place], new_names[tail], new_names[tail + 1] = names, TAIL, HEAD
+    new_names[new_numbers], new_names[tail], new_names[tail + 1] = names, TAIL, HEAD
     if vertex_attributes is not None:
         table = np.empty((len(new_names), vertex_attributes.shape[1]))
-        table[place] = vertex_attributes
+        table[new_numbers] = vertex_attributes
         table[tail], table[tail + 1] = table[source], table[target]
         vertex_attributes = table
     return GraphBatch.from_edges(
@@ -356,33 +363,27 @@ def as_columns(values: Any, rows: int, where: str) -> np.ndarray:
     return table
 
 
-def _flat(values: list[Any], needed: list[bool], what: str) -> Any:
+def _flat(labels: list[Any], needed: list[bool], what: str) -> Any:
     """Concatenate the labels of all graphs; None if there are none."""
-    given = _all_or_none(values, needed, what)
-    if given is None:
+    parts = _present(labels, needed, what)
+    if not parts:
         return None
-    if {value.dtype.kind if isinstance(value, np.ndarray) else "" for value in given} == {"i"}:
-        return np.concatenate(given)
+    if {part.dtype.kind if isinstance(part, np.ndarray) else "" for part in parts} == {"i"}:
+        return np.concatenate(parts)
     # Concatenating arrays of different types would turn 1 into "1" or 1.0.
-    lists = (value.tolist() if isinstance(value, np.ndarray) else value for value in given)
-    return [label for labels in lists for label in labels]
+    lists = (part.tolist() if isinstance(part, np.ndarray) else part for part in parts)
+    return [label for values in lists for label in values]
 
 
-def _stacked(values: list[Any], needed: list[bool], what: str) -> np.ndarray | None:
-    given = _all_or_none(values, needed, what)
-    if not given:
-        return None
-    return joined_attributes([table for table in given if len(table)] or given[:1], what)
+def _stacked(tables: list[Any], needed: list[bool], what: str) -> np.ndarray | None:
+    parts = _present(tables, needed, what)
+    return joined_attributes([part for part in parts if len(part)] or parts[:1], what)
 
 
-def _all_or_none(values: list[Any], needed: list[bool], what: str) -> list[Any] | None:
-    """Return the values that were given, or None; all graphs that need one must agree."""
-    having = [n for n, value in enumerate(values) if value is not None and needed[n]]
-    lacking = [n for n, value in enumerate(values) if value is None and needed[n]]
-    if having and lacking:
-        raise InvalidGraphError(
-            f"Either all graphs have {what} or none has; graph {having[0]} has them, graph "
-            f"{lacking[0]} does not. Add them, or leave them out everywhere."
-        )
-    given = [value for value in values if value is not None]
-    return None if lacking or not given else given
+def _present(values: list[Any], needed: list[bool], what: str) -> list[Any]:
+    """Return what the graphs have, or nothing if graphs that need it do not have it."""
+    present = [
+        value is not None if need else None for value, need in zip(values, needed, strict=True)
+    ]
+    all_or_none(present, what, "graph")
+    return [] if False in present else [value for value in values if value is not None]

@@ -210,14 +210,14 @@ def _from_named(structure: Any, labels: Any, edge_labels: Any, number: int) -> P
                 raise InvalidGraphError(
                     f"Every vertex needs a label; vertex {vertex!r} of graph {number} has none."
                 )
-    place = {vertex: position for position, vertex in enumerate(vertices)}
+    index = {vertex: position for position, vertex in enumerate(vertices)}
     for end in chain.from_iterable(edges):
-        if end not in place:
+        if end not in index:
             raise InvalidGraphError(
                 f"Every end of an edge must be a vertex; graph {number} has an edge at {end!r}, "
                 "which is not among its vertices and so has no label."
             )
-    pairs = [(place[u], place[v]) for u, v in edges]
+    pairs = [(index[u], index[v]) for u, v in edges]
     part = Part(len(vertices), pairs, directed=None)
     if labels is not None:
         values = [labels[vertex] for vertex in vertices]

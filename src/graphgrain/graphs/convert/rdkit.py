@@ -129,8 +129,8 @@ def from_rdkit(
         for number, molecule in enumerate(molecules):
             try:
                 if standardize:
-                    molecule, kept = standardized(molecule, standardize)
-                    atoms.append(kept)
+                    molecule, former = standardized(molecule, standardize)
+                    atoms.append(former)
                 collector.add(molecule)
             except (ValueError, RuntimeError) as error:
                 raise InvalidGraphError(
@@ -235,27 +235,27 @@ def from_smiles(
     parse = partial(parse_molecules, options=options, standardize=standardize)
     # one piece is not worth a process
     parsed = map_processes(parse, pieces, n_jobs) if len(pieces) > 1 else map(parse, pieces)
-    batches, found = [], []
+    batches, indices = [], []
 
-    def number(place: int) -> str:
-        return f"number {place}, " if len(items) > 1 else ""
+    def number(position: int) -> str:
+        return f"number {position}, " if len(items) > 1 else ""
 
     with progress_bar(verbose, len(items)) as bar:
         for piece, (graphs, index, problems) in enumerate(parsed):
             begin = piece * _AT_A_TIME
             unreadable.add(
                 [
-                    f"{number(begin + place)}{cut(repr(items[begin + place]))}: {reason}"
-                    for place, reason in problems
+                    f"{number(begin + position)}{cut(repr(items[begin + position]))}: {reason}"
+                    for position, reason in problems
                 ]
             )
             batches.append(graphs)
-            found.append(index + begin)
+            indices.append(index + begin)
             bar.update(len(pieces[piece]))
     unreadable.warn(len(items))
     graphs = GraphBatch.concatenate([batch for batch in batches if len(batch)])
-    where = np.concatenate([np.empty(0, dtype=np.int64), *found])
-    return (graphs, where) if return_index else graphs
+    readable = np.concatenate([np.empty(0, dtype=np.int64), *indices])
+    return (graphs, readable) if return_index else graphs
 
 
 # -------------------------------------------------------------------- unreadable molecules
@@ -383,7 +383,7 @@ def parse_molecules(
                 good.append(position)
         columns: dict[str, Any] = {"molecule": reader.binaries}
         if not blocks:
-            columns = {"smiles": [texts[place].strip() for place in good]}
+            columns = {"smiles": [texts[number].strip() for number in good]}
         if standardize:
             columns["atoms"] = reader.atoms
         graphs = reader.collector.batch().with_columns(columns)
@@ -402,8 +402,8 @@ class _Reader:
     """Parse SMILES or mol blocks; SMILES are sanitised only as far as the labels require."""
 
     def __init__(self, options: LabelOptions, blocks: bool, standardize: str | None) -> None:
-        self.chem = chem = rdkit()
         self.collector = MoleculeCollector(options)
+        self.chem = chem = self.collector.chem
         self.blocks = blocks
         self.standardize = standardize
         self.atoms: list[np.ndarray] = []  # the former atoms of standardised molecules
@@ -497,8 +497,8 @@ class _Reader:
         lines = [_PREFIX.sub("", line).strip() for line in log.splitlines()]
         if not lines:
             return None
-        place = next((line for line in lines if line.startswith("check for mistakes around")), "")
-        return _ECHO.sub("", lines[0]) + f" ({place.removesuffix(':')})" * bool(place)
+        hint = next((line for line in lines if line.startswith("check for mistakes around")), "")
+        return _ECHO.sub("", lines[0]) + f" ({hint.removesuffix(':')})" * bool(hint)
 
 
 def _logged(parse: Callable[[], Any]) -> tuple[Any, str]:
@@ -595,9 +595,9 @@ class MoleculeCollector:
         size = molecule.GetNumAtoms()
         fresh = codes is not None and len(codes) == size
         if not (fresh and self._symbols_only):
-            known = self._codes
+            label_codes = self._codes
             labels = atom_labels(molecule, self.options)
-            codes = [known.setdefault(label, len(known)) for label in labels]
+            codes = [label_codes.setdefault(label, len(label_codes)) for label in labels]
         self._atoms.extend(codes or ())
         self._sizes.append(size)
         if (
@@ -702,9 +702,9 @@ def _encoded(codes: np.ndarray, names: dict[str, int], what: str) -> tuple[np.nd
     """Return codes in the sorted order of the names that occur, and the table of these names."""
     used = set(np.unique(codes).tolist())
     names = {name: code for name, code in names.items() if code in used}
-    place, table = encode_labels(list(names), what)
+    order, table = encode_labels(list(names), what)
     new = np.zeros(max(names.values(), default=0) + 1, dtype=np.int32)
-    new[list(names.values())] = place
+    new[list(names.values())] = order
     return new[codes], table
 
 

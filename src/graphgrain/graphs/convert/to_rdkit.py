@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..batch import GraphBatch
-from ..molecule_labels import ATOMIC_NUMBER, are_molecules, parse_atom
+from ..molecule_labels import ATOMIC_NUMBER, are_molecules, parse_atom, with_atom_labels
 
 
 class SourceMolecule(NamedTuple):
@@ -21,8 +21,8 @@ def source_molecule(graph: GraphBatch) -> SourceMolecule | None:
     """Return the molecule of one graph; None if it is no molecule, or without RDKit.
 
     This is the molecule that was read (columns ``"smiles"``, ``"molecule"`` and ``"atoms"``), with
-    all atoms, if its bonds are the edges of the graph. Otherwise labels that are atoms and bonds
-    are taken as they are.
+    all atoms, if its bonds are the edges of the graph. Otherwise labels that are atoms and bonds,
+    or codes of them (column ``"alphabet"``), are taken as they are.
     """
     try:
         from rdkit import Chem, rdBase
@@ -31,7 +31,7 @@ def source_molecule(graph: GraphBatch) -> SourceMolecule | None:
     columns = {name: values[0] for name, values in graph.columns.items()}
     with rdBase.BlockLogs():
         molecule = None
-        if isinstance(columns.get("molecule"), bytes):
+        if isinstance(columns.get("molecule"), bytes | Chem.Mol):
             molecule = Chem.Mol(columns["molecule"])
         elif isinstance(columns.get("smiles"), str):
             molecule = Chem.MolFromSmiles(columns["smiles"])
@@ -41,6 +41,7 @@ def source_molecule(graph: GraphBatch) -> SourceMolecule | None:
             atoms = np.asarray(columns.get("atoms", np.arange(molecule.GetNumAtoms())))
             if _fits(graph, molecule, atoms):
                 return SourceMolecule(molecule, atoms)
+        graph = with_atom_labels(graph)
         if graph.n_vertices and are_molecules(graph):
             return SourceMolecule(labelled_molecule(graph), np.arange(graph.n_vertices))
     return None

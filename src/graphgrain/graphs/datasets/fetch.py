@@ -129,29 +129,15 @@ def fetch_tu(
     return load_tu(local, **options)
 
 
-def find_tu(name: str, *, cache: str | os.PathLike[str] | None = None) -> Path | None:
-    """Return the local path of a data set that :func:`fetch_tu` would use without a download.
-
-    None if the data set would be downloaded.
-    """
-    import pooch
-
-    local = _in_data_folder(name)
-    if local is None and isinstance(name, str) and Path(name).name == name:
-        file = Path(cache or pooch.os_cache("graphgrain")) / f"{name}.zip"
-        local = file if file.is_file() else None
-    return local
-
-
 def _in_data_folder(name: str) -> Path | None:
     """Return the path of the data set in the folder GRAPHGRAIN_DATA, if it exists."""
-    place = os.environ.get("GRAPHGRAIN_DATA")
-    if not place:
+    variable = os.environ.get("GRAPHGRAIN_DATA")
+    if not variable:
         return None
-    folder = Path(place).expanduser()
+    folder = Path(variable).expanduser()
     if not folder.is_dir():
         raise InvalidParameterError(
-            f"GRAPHGRAIN_DATA must name a folder; {place!r} is not one. Correct it, or unset it."
+            f"GRAPHGRAIN_DATA must name a folder; {variable!r} is not one. Correct it, or unset it."
         )
     if not isinstance(name, str) or Path(name).name != name:
         return None
@@ -171,11 +157,11 @@ def _downloaded(
     folder = Path(cache) if cache is not None else Path(pooch.os_cache("graphgrain"))
     file = folder / f"{name}.zip"
     record = folder / f"{name}.zip.sha256"
-    known = None if refresh else known_data_set(name).sha256
+    expected = None if refresh else known_data_set(name).sha256
     if record.exists() and not refresh:
-        known = record.read_text(encoding="utf-8").strip()
-    if not refresh and file.exists() and known in (None, pooch.file_hash(str(file))):
-        if known is None:
+        expected = record.read_text(encoding="utf-8").strip()
+    if not refresh and file.exists() and expected in (None, pooch.file_hash(str(file))):
+        if expected is None:
             _remember(record, pooch.file_hash(str(file)))
         return file
     try:
@@ -183,23 +169,23 @@ def _downloaded(
         # Download to a temporary folder: the old file stays until the new one is complete.
         with tempfile.TemporaryDirectory(dir=folder, prefix=f".{name}-") as temporary:
             downloader = pooch.create(
-                temporary, address, registry={file.name: known}, retry_if_failed=RETRIES
+                temporary, address, registry={file.name: expected}, retry_if_failed=RETRIES
             )
             pooch.get_logger().setLevel("WARNING")
             with progress_bar(verbose, None, "bytes", file.name) as bar:
                 path = downloader.fetch(file.name, downloader=partial(_download_zip, bar))
-            found = pooch.file_hash(path)
+            sha256 = pooch.file_hash(path)
             put_in_place(path, file)
-            _remember(record, found)
+            _remember(record, sha256)
     except (OSError, ValueError) as error:
         raise _explained(error, name, address, folder) from None
     return file
 
 
-def _remember(record: Path, found: str) -> None:
+def _remember(record: Path, sha256: str) -> None:
     """Write the hash of a file to ``record``."""
     with atomic_write(record, "The hash of a data set") as stream:
-        stream.write(f"{found}\n".encode())
+        stream.write(f"{sha256}\n".encode())
 
 
 def _download_zip(bar: ProgressBar, url: str, output: str, pooch_instance: Any) -> None:
@@ -332,8 +318,8 @@ def _registry() -> dict[str, DataSet]:
     text = resources.files(__package__).joinpath("data", "tu.csv").read_text(encoding="utf-8")
     kinds = {field.name: str(field.type).partition(" ")[0] for field in fields(DataSet)}
     parsed: dict[str, Any] = {"str": str, "int": int, "float": float, "bool": "1".__eq__}
-    found = {}
+    data_sets = {}
     for row in csv.DictReader(text.splitlines()):
         values: Any = {name: parsed[kinds[name]](t) if t else None for name, t in row.items()}
-        found[row["name"]] = DataSet(**values)
-    return found
+        data_sets[row["name"]] = DataSet(**values)
+    return data_sets

@@ -72,6 +72,9 @@ def place_atoms(molecule: Any, reference: Any = None, shared: np.ndarray | None 
         placed = min(placed, folded, key=count_flaws)
     if shared is None or len(shared) < SMALLEST_SHARED:
         rdDepictor.StraightenDepiction(placed, minimizeRotation=True)
+        width, height = np.ptp(atom_points(placed), axis=0)
+        if height > width:
+            _move(placed, atom_points(placed) @ np.array([[0.0, -1.0], [1.0, 0.0]]))
         return placed
     goal = dict(zip(shared[:, 1].tolist(), atom_points(reference)[shared[:, 0]], strict=True))
     locked = _without_cut_rings(molecule, goal)
@@ -79,10 +82,12 @@ def place_atoms(molecule: Any, reference: Any = None, shared: np.ndarray | None 
         aligned = computed({atom: Point2D(*point.tolist()) for atom, point in locked.items()})
         if count_flaws(aligned) <= count_flaws(placed):
             return aligned
-    conformer = placed.GetConformer()
-    turned = turn(atom_points(placed), list(goal), np.array(list(goal.values())))
-    conformer.SetPositions(np.column_stack((turned, np.zeros(len(turned)))))
+    _move(placed, turn(atom_points(placed), list(goal), np.array(list(goal.values()))))
     return placed
+
+
+def _move(molecule: Any, points: np.ndarray) -> None:
+    molecule.GetConformer().SetPositions(np.column_stack((points, np.zeros(len(points)))))
 
 
 def atom_points(molecule: Any) -> np.ndarray:

@@ -70,17 +70,17 @@ class Folder:
 def existing(path: str | os.PathLike[str]) -> Path:
     """Return a path as a Path; raise an error if it does not exist."""
     try:
-        place = Path(path)
-        found = place.exists()
+        location = Path(path)
+        exists = location.exists()
     except (TypeError, ValueError) as error:
         raise InvalidParameterError(f"A path is expected; got {path!r} ({error}).") from None
     except OSError as error:
         raise InvalidFileError(f"The path cannot be used: {error}.") from None
-    if not found:
-        zipped = Path(f"{place}.zip")
+    if not exists:
+        zipped = Path(f"{location}.zip")
         hint = f"There is {zipped.name} beside it." if zipped.exists() else "Check the path."
-        raise InvalidFileError(f"There is no file or folder {str(place)!r}. {hint}")
-    return place
+        raise InvalidFileError(f"There is no file or folder {str(location)!r}. {hint}")
+    return location
 
 
 #: Advice for files of unsupported formats.
@@ -108,9 +108,9 @@ def unknown_format(path: Path) -> InvalidFileError:
     )
 
 
-def _limit(place: Path) -> int:
+def _limit(file: Path) -> int:
     """Return the default maximum number of bytes to read from a file."""
-    return default_limit(place.stat().st_size) if place.suffix.lower() == ".gz" else 1024 * MIB
+    return default_limit(file.stat().st_size) if file.suffix.lower() == ".gz" else 1024 * MIB
 
 
 def default_limit(size: int) -> int:
@@ -141,8 +141,8 @@ def read_limited(opened: AbstractContextManager[IO[bytes]], path: Path, limit: i
 
 def read_file(path: str | os.PathLike[str], max_bytes: int | None) -> tuple[Path, bytes]:
     """Return path and content of a file, decompressed if its name ends in ``.gz``."""
-    place = text_file(path)
-    return place, read_limited(_opened(place), place, max_bytes or _limit(place))
+    file = text_file(path)
+    return file, read_limited(_opened(file), file, max_bytes or _limit(file))
 
 
 def _safe_members(path: Path) -> dict[PurePosixPath, zipfile.ZipInfo]:
@@ -195,29 +195,29 @@ MAX_LINE = 16 * MIB
 
 def text_file(path: str | os.PathLike[str]) -> Path:
     """Return the path of an existing file; raise an error for folders."""
-    place = existing(path)
-    if place.is_dir():
-        raise InvalidFileError(f"A file is expected; {str(place)!r} is a folder.")
-    return place
+    file = existing(path)
+    if file.is_dir():
+        raise InvalidFileError(f"A file is expected; {str(file)!r} is a folder.")
+    return file
 
 
-def check_size(place: Path, max_bytes: int | None) -> None:
+def check_size(file: Path, max_bytes: int | None) -> None:
     """Raise an error if a file that will be read into memory exceeds the limit."""
-    left = limit = max_bytes or _limit(place)
-    if place.suffix.lower() != ".gz":
-        left -= place.stat().st_size
+    left = limit = max_bytes or _limit(file)
+    if file.suffix.lower() != ".gz":
+        left -= file.stat().st_size
     else:
         try:
-            with _opened(place) as stream:
+            with _opened(file) as stream:
                 while left >= 0 and (block := stream.read(MIB)):
                     left -= len(block)
         except (OSError, EOFError, zlib.error):
             return  # damaged; the reader reports the line
     if left < 0:
-        raise too_large(place, limit)
+        raise too_large(file, limit)
 
 
-def text_lines(place: Path) -> Iterator[str]:
+def text_lines(file: Path) -> Iterator[str]:
     """Yield the lines of a UTF-8 file, decompressed if its name ends in ``.gz``.
 
     Line ends, including those of Windows and old Mac files, are converted to ``"\\n"``. Only the
@@ -225,29 +225,29 @@ def text_lines(place: Path) -> Iterator[str]:
     """
     number = 0
     try:
-        with _opened(place) as stream:
+        with _opened(file) as stream:
             while raw := stream.readline(MAX_LINE):
                 if len(raw) == MAX_LINE and not raw.endswith(b"\n"):
                     raise InvalidFileError(
-                        f"{place.name}, line {number + 1}: a line must not be longer than "
+                        f"{file.name}, line {number + 1}: a line must not be longer than "
                         f"{MAX_LINE:,} bytes. Is this a text file?"
                     )
                 if number == 0:
                     raw = raw.removeprefix(b"\xef\xbb\xbf")
-                for line in _decoded(place.name, raw, number + 1):
+                for line in _decoded(file.name, raw, number + 1):
                     number += 1
                     yield line
     except (OSError, EOFError, zlib.error) as error:
         raise InvalidFileError(
-            f"{place.name} cannot be read past line {number}: {error}. The file is damaged or cut "
+            f"{file.name} cannot be read past line {number}: {error}. The file is damaged or cut "
             "short; fetch it again."
         ) from None
 
 
 @contextmanager
-def _opened(place: Path) -> Iterator[IO[bytes]]:
-    packed = place.suffix.lower() == ".gz"
-    with cast(IO[bytes], gzip.open(place)) if packed else open(place, "rb") as stream:
+def _opened(file: Path) -> Iterator[IO[bytes]]:
+    packed = file.suffix.lower() == ".gz"
+    with cast(IO[bytes], gzip.open(file)) if packed else open(file, "rb") as stream:
         yield stream
 
 

@@ -159,24 +159,24 @@ class MoleculeFile(NamedTuple):
     @classmethod
     def opened(cls, path: str | os.PathLike[str], smiles: str | None = None) -> MoleculeFile:
         """Open a file in the format given by its suffix."""
-        place = text_file(path)
-        kind = _kind(place)
+        file = text_file(path)
+        kind = _kind(file)
         if kind not in KINDS:
             raise InvalidParameterError(
                 f"The name of a file of molecules must end in {', '.join(KINDS)} (or one of them "
-                f"and .gz); got {place.name!r}."
+                f"and .gz); got {file.name!r}."
             )
-        lines, blocks = text_lines(place), kind in (".sdf", ".mol")
+        lines, blocks = text_lines(file), kind in (".sdf", ".mol")
         if blocks:
-            records = sdf_records(place.name, lines)
+            records = sdf_records(file.name, lines)
         elif kind in (".csv", ".tsv"):
-            records = table_records(place.name, lines, kind == ".tsv", smiles)
+            records = table_records(file.name, lines, kind == ".tsv", smiles)
         else:
             records = smiles_records(lines)
         records = chain(list(islice(records, 1)), records)  # a wrong header is an error here
         rdkit()
         rows = (record._replace(row=row) for row, record in enumerate(records, start=1))
-        return cls(place.name, blocks, rows)
+        return cls(file.name, blocks, rows)
 
     def problem(self, record: Record, reason: str) -> str:
         """Describe where a molecule is and why it cannot be read."""
@@ -250,9 +250,9 @@ def molecule_texts(
     path: str | os.PathLike[str], max_bytes: int | None = None, **options: Any
 ) -> tuple[GraphBatch, dict[str, np.ndarray]]:
     """Load molecules as :func:`load_molecules` does, with the columns of the file as text."""
-    place = text_file(path)
-    check_size(place, max_bytes)
-    chunks = list(file_chunks(place, **options))
+    file = text_file(path)
+    check_size(file, max_bytes)
+    chunks = list(file_chunks(file, **options))
     graphs = GraphBatch.concatenate([batch for batch, _ in chunks])
     columns = {name: graphs.columns[name] for _, names in chunks for name in names}
     return graphs, {
@@ -365,9 +365,9 @@ def stray_text(values: np.ndarray) -> int | None:
     if values.dtype.kind != "U" or typed(values).dtype.kind != "U":
         return None
     texts, numbers = [], set()
-    for place in np.flatnonzero(~missing_values(values)).tolist():
-        if (number := _number(values[place])) is None:
-            texts.append(place)
+    for row in np.flatnonzero(~missing_values(values)).tolist():
+        if (number := _number(values[row])) is None:
+            texts.append(row)
         else:
             numbers.add(number)
     return texts[0] if len(numbers) > 10 * len(texts) > 0 else None

@@ -33,6 +33,7 @@ from ..batch import GraphBatch
 from ..convert.dispatch import as_graphs
 from ..convert.parts import cut
 from ..labels import label_kind
+from ..molecule_labels import read_alphabet
 from .archive import Folder
 
 SIDECAR = "graphgrain.json"
@@ -76,7 +77,9 @@ def load_tu(
     -------
     graphs : GraphBatch
         The graphs. In the files, edges may be listed once or in both directions, and vertices
-        need not be in the order of their graphs; they are sorted.
+        need not be in the order of their graphs; they are sorted. If the description of the data
+        set says which atoms and bonds its labels mean, the column ``"alphabet"`` holds it, and
+        graphs are drawn as molecules.
     y : array or None
         Integers (or strings, if :func:`save_tu` wrote strings) for classes, floats for
         regression values; two-dimensional if there are several columns.
@@ -103,7 +106,11 @@ def load_tu(
     y = _targets(files, target)
     sizes, order, position = _vertices(files, indicator, None if y is None else len(y))
     pairs = _edges(edges, indicator, position)
-    return _batch(files, sizes, pairs, order, label_column, edge_label_column), y
+    graphs = _batch(files, sizes, pairs, order, label_column, edge_label_column)
+    alphabet = read_alphabet(files.readme())
+    if alphabet is not None:
+        graphs = graphs.with_columns({"alphabet": [alphabet] * len(graphs)})
+    return graphs, y
 
 
 class DataSetFiles:
@@ -127,6 +134,11 @@ class DataSetFiles:
             return None
         content = self.folder.read(self.file(f"{part}.txt"))
         return parse_numbers(self.shown(f"{part}.txt"), content, dtype, columns)
+
+    def readme(self) -> str:
+        """Return the description of the data set; empty if it has none."""
+        found = [name for name in self.names if "readme" in name.name.lower()]
+        return self.folder.read(found[0]).decode("utf-8", "replace") if len(found) == 1 else ""
 
     def needed(self, part: str, columns: int) -> NumberTable:
         """Return the integers of a mandatory file."""
@@ -184,23 +196,23 @@ class DataSetFiles:
 
 def _data_set(folder: Folder) -> PurePosixPath:
     """Return the folder and name ``DS`` of the data set that has a file ``DS_A.txt``."""
-    found = [
+    bases = [
         name.with_name(name.name.removesuffix("_A.txt"))
         for name in folder.names
         if name.name.endswith("_A.txt") and not name.name.startswith(".") and name.name != "_A.txt"
     ]
     stem = folder.path.name.removesuffix(".zip")
-    named = [base for base in found if base.name == stem]
-    if len(found) == 1 or len(named) == 1:
-        return (named or found)[0]
-    if not found:
+    named = [base for base in bases if base.name == stem]
+    if len(bases) == 1 or len(named) == 1:
+        return (named or bases)[0]
+    if not bases:
         raise InvalidFileError(
             f"{str(folder.path)!r} holds no data set in TU format: there is no file that ends in "
             "'_A.txt'."
         )
     raise InvalidFileError(
         f"{folder.path.name} must hold one data set; it holds several: "
-        f"{', '.join(sorted(str(base) for base in found)[:5])}. Keep them in folders of their own."
+        f"{', '.join(sorted(str(base) for base in bases)[:5])}. Keep them in folders of their own."
     )
 
 
@@ -208,14 +220,14 @@ def _targets(files: DataSetFiles, target: str | None) -> np.ndarray | None:
     """Return the classes or the regression values."""
     if target not in (None, "classes", "values"):
         raise InvalidParameterError(f"target must be 'classes' or 'values'; got {target!r}.")
-    found = None if target == "values" else _classes(files)
-    if found is None and target != "classes":
+    y = None if target == "values" else _classes(files)
+    if y is None and target != "classes":
         values = files.table("graph_attributes", float)
-        found = None if values is None else _column_or_table(values)
-    if found is None and target is not None:
+        y = None if values is None else _column_or_table(values)
+    if y is None and target is not None:
         part = "graph_labels.txt" if target == "classes" else "graph_attributes.txt"
         raise InvalidFileError(f"There are no {target}: {files.shown(part)}.")
-    return found
+    return y
 
 
 def _classes(files: DataSetFiles) -> np.ndarray | None:
@@ -276,10 +288,10 @@ def _edges(edges: NumberTable, indicator: NumberTable, position: np.ndarray) -> 
     graph = indicator.values[values - 1, 0]
     across = np.flatnonzero(graph[:, 0] != graph[:, 1])
     if across.size:
-        one, other = graph[across[0]]
+        first, second = graph[across[0]]
         raise edges.error(
             int(across[0]),
-            f"an edge must stay within one graph; this one joins graph {one} to graph {other}",
+            f"an edge must stay within one graph; this one joins graph {first} to graph {second}",
         )
     return position[values - 1]
 
@@ -379,27 +391,30 @@ def save_tu(
     (['C', 'O'], ['yes', 'no'])
     """
     graphs = as_graphs(graphs)
-    place = Path(path)
-    zipped = place.suffix.lower() == ".zip"
+    location = Path(path)
+    zipped = location.suffix.lower() == ".zip"
     if name is None:
-        name = place.stem if zipped else place.resolve().name
+        name = location.stem if zipped else location.resolve().name
     if not isinstance(name, str) or not re.fullmatch(r"\w[\w.+-]*", name):
         raise InvalidParameterError(
             "A data set's name must consist of letters, digits, '_', '-', '.' and '+'; got "
             f"{name!r}. Give another with name=..."
         )
     parts = _contents(graphs, y)
-    there = place if zipped else place / f"{name}_A.txt"
-    if there.exists() and not overwrite:
+    first_file = location if zipped else location / f"{name}_A.txt"
+    if first_file.exists() and not overwrite:
         raise InvalidParameterError(
-            f"{str(there)!r} is there already and is not replaced. Choose another path, or say "
-            "overwrite=True."
+            f"{str(first_file)!r} is there already and is not replaced. Choose another path, or "
+            "say overwrite=True."
         )
     # Write the edges last: without them an incomplete folder is not recognised as a data set.
     files = [*(f"{part}.txt" for part in _LINE_PER), SIDECAR, "A.txt"]
     if zipped:
-        place.parent.mkdir(parents=True, exist_ok=True)
-        with atomic_write(place, "The data set") as stream, zipfile.ZipFile(stream, "w") as archive:
+        location.parent.mkdir(parents=True, exist_ok=True)
+        with (
+            atomic_write(location, "The data set") as stream,
+            zipfile.ZipFile(stream, "w") as archive,
+        ):
             for part in (part for part in files if part in parts):
                 # Fixed date and system, so that the same graphs always give the same file.
                 member = zipfile.ZipInfo(f"{name}/{name}_{part}", (1980, 1, 1, 0, 0, 0))
@@ -407,10 +422,10 @@ def save_tu(
                 member.external_attr = 0o644 << 16
                 archive.writestr(member, parts[part], zipfile.ZIP_DEFLATED, 9)
         return
-    place.mkdir(parents=True, exist_ok=True)
-    there.unlink(missing_ok=True)
+    location.mkdir(parents=True, exist_ok=True)
+    first_file.unlink(missing_ok=True)
     for part in files:
-        file = place / f"{name}_{part}"
+        file = location / f"{name}_{part}"
         if part in parts:
             with atomic_write(file, "The data set") as stream:
                 stream.write(parts[part].encode("ascii"))

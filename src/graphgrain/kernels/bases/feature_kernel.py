@@ -183,44 +183,15 @@ class FeatureKernel(GraphKernel):
 
     def _fit(self, batch: GraphBatch) -> None:
         if not self._stateless:
-            self._fit_features(batch, self._counted(batch))
+            self.graphs_ = batch
+            self._forget_names()
+            self.columns_: FeatureColumns = self._mapped(batch).columns(self.n_jobs)
 
     def _checked(self, X: Any) -> GraphBatch:
         if self._stateless and not hasattr(self, "n_graphs_"):
             check_parameters(self)
             return as_graphs(X)
         return super()._checked(X)
-
-    def fit_counted(self, batch: GraphBatch, counted: Features) -> Self:
-        """Fit to graphs whose features have already been counted.
-
-        Kernels that differ only in ``counts`` have the same features. Counting them is most of the
-        work and can be shared.
-
-        Parameters
-        ----------
-        batch : GraphBatch
-        counted : Features
-            Result of :meth:`count` of this kernel or of one that differs only in ``counts``.
-
-        Examples
-        --------
-        >>> import graphgrain as gg
-        >>> graphs = gg.as_graphs([([(0, 1), (1, 2)], [1, 1, 2]), ([(0, 1)], [1, 2])])
-        >>> counted = gg.TreePlusPlus().count(graphs)
-        >>> shared = gg.TreePlusPlus(counts="sqrt").fit_counted(graphs, counted)
-        >>> alone = gg.TreePlusPlus(counts="sqrt").fit(graphs)
-        >>> bool((shared.transform(graphs) == alone.transform(graphs)).all())
-        True
-        """
-        check_parameters(self)
-        self._fit_batch(batch, lambda batch: self._fit_features(batch, counted))
-        return self
-
-    def _fit_features(self, batch: GraphBatch, counted: Features) -> None:
-        self.graphs_ = batch
-        self._forget_names()
-        self.columns_: FeatureColumns = counted.mapped(self.counts).columns(self.n_jobs)
 
     def _check_counted(self) -> None:
         """Raise an error unless fit has stored the features, with the current parameters."""
@@ -482,25 +453,41 @@ class FeatureKernel(GraphKernel):
         [levels] = self.locate_each(batch)
         if isinstance(feature, str):
             found, patterns = self._with_name(batch, levels, feature)
-        elif self._stateless:
-            return self._in_shared_column(levels, feature)
-        else:
-            level, code = self._level_of_column(feature)
-            found, patterns = levels[level], self._patterns_behind(levels[level], code)
-        return found.of(patterns)
+            return found.of(patterns)
+        return self._in_column(levels, feature)
 
-    def _in_shared_column(self, levels: list[Occurrences], column: int) -> list[tuple[int, ...]]:
-        """Return the occurrences of all patterns that share a column of ``n_features``."""
-        assert self.n_features is not None
-        if not 0 <= column < self.n_features:
-            raise IndexError(f"Feature {column} is out of range: there are {self.n_features}.")
-        found: list[tuple[int, ...]] = []
+    def _in_column(self, levels: list[Occurrences], column: int) -> list[tuple[int, ...]]:
+        """Return the occurrences of the pattern of a column, or of all that share it."""
+        count = self.n_features
+        if not self._stateless:
+            self._check_counted()
+            count = int(self.level_offsets_[-1])
+        if count is None or not 0 <= column < count:
+            raise IndexError(f"Feature {column} is out of range: there are {count} columns.")
+        tuples: list[tuple[int, ...]] = []
         for number, level in enumerate(levels):
             hashes, counts = np.unique(level.hashes, return_counts=True)
             units = map_counts(Counts(np.ones(len(hashes), int), hashes, counts), self.counts)
-            there = columns_of_hashes(units.hashes, number, self.n_features) == column
-            found += level.of(hashes[np.unique(units.rows[there])])
-        return sorted(found)
+            there = self.columns_of(units.hashes, number) == column
+            tuples += level.of(hashes[np.unique(units.rows[there])])
+        return sorted(tuples)
+
+    def columns_of(self, hashes: np.ndarray, level: int) -> np.ndarray:
+        """Return the columns of some features of a level, -1 for those that have none.
+
+        Examples
+        --------
+        >>> import graphgrain as gg
+        >>> kernel = gg.VertexHistogram().fit([([(0, 1)], ["C", "O"])])
+        >>> columns = kernel.columns_of(gg.hash_labels(["C", "O", "N"]), 0)
+        >>> columns.tolist(), kernel.feature_names().tolist()
+        ([1, 0, -1], ['O', 'C'])
+        """
+        if self._stateless:
+            assert self.n_features is not None
+            return columns_of_hashes(hashes, level, self.n_features)
+        columns = find_columns(hashes, self.vocabulary_[level])
+        return np.where(columns < 0, -1, columns + self.level_offsets_[level])
 
     def _with_name(
         self, batch: GraphBatch, levels: list[Occurrences], feature: str
@@ -546,21 +533,6 @@ class FeatureKernel(GraphKernel):
                 if name in names:
                     return level, vocabulary[[names.index(name)]]
         return None
-
-    def _level_of_column(self, column: int) -> tuple[int, np.uint64]:
-        self._check_counted()
-        offsets = self.level_offsets_
-        if not 0 <= column < offsets[-1]:
-            raise IndexError(f"Feature {column} is out of range: there are {offsets[-1]} columns.")
-        level = int(np.searchsorted(offsets, column, side="right")) - 1
-        return level, self.vocabulary_[level][column - offsets[level]]
-
-    def _patterns_behind(self, found: Occurrences, code: np.uint64) -> np.ndarray:
-        if self.counts != "intersection":
-            return np.array([code])
-        distinct, counts = np.unique(found.hashes, return_counts=True)
-        base, times = repeated(Counts(np.array([len(distinct)]), distinct, counts))
-        return base[expanded_hashes(base, times) == code]
 
 
 def check_explicit(kernel: Any, who: str, fixed: bool = False) -> FeatureKernel:

@@ -25,7 +25,6 @@ from ...errors import (
 from ...graphs.batch import GraphBatch
 from ...graphs.convert.dispatch import as_graphs
 from ...graphs.isomorphism import differ_only_in_edge_labels
-from ...graphs.labels import label_kind
 from ...graphs.processes import progress_bar
 from ...parameters import (
     JOBS,
@@ -129,7 +128,7 @@ class GraphKernel(GraphTransformer, ABC, auto_wrap_output_keys=("transform",)):
         """
         check_parameters(self)
         batch = as_graphs(X)
-        self._at_work(lambda: self._fit_batch(batch, self._fit), batch)
+        self._at_work(lambda: self._fit_batch(batch), batch)
         return self
 
     def _is_quick(self, batch: GraphBatch) -> bool:
@@ -168,14 +167,16 @@ class GraphKernel(GraphTransformer, ABC, auto_wrap_output_keys=("transform",)):
                 "values of its parameters."
             ) from None
 
-    def _fit_batch(self, batch: GraphBatch, fit: Callable[[GraphBatch], None]) -> None:
-        """Fit with ``fit``; if it fails, the kernel stays as an earlier fit left it."""
+    def _fit_batch(self, batch: GraphBatch, for_gram: bool = False) -> None:
+        """Fit to a batch; if that fails, the kernel stays as an earlier fit left it."""
         with all_or_nothing(self):
             for name in self.__dict__.get("_learned", ()):  # by an earlier fit
                 self.__dict__.pop(name, None)
             before = set(self.__dict__)
             self._begin_fit(batch)
-            fit(batch)
+            if for_gram:
+                self._check_memory(self.n_graphs_, self.n_graphs_)
+            self._fit(batch)
             self._learned = set(self.__dict__) - before
 
     def _begin_fit(self, batch: GraphBatch) -> None:
@@ -186,7 +187,7 @@ class GraphKernel(GraphTransformer, ABC, auto_wrap_output_keys=("transform",)):
             )
         self.warn_of_unused(batch)
         self.label_kind_ = batch.label_kind
-        self._edge_label_kind = _edge_label_kind(batch)
+        self._edge_label_kind = batch.edge_label_kind
         self._empty = batch.vertex_counts == 0
         self._fitted_with = self._fixed_by_fit()
 
@@ -220,12 +221,9 @@ class GraphKernel(GraphTransformer, ABC, auto_wrap_output_keys=("transform",)):
         """Fit to the graphs and return their Gram matrix (or features)."""
         check_parameters(self)
         batch = as_graphs(X)
-        if self._gives_gram:
-            size = len(batch)
-            self._check_memory(size, size)
 
         def work() -> Output:
-            self._fit_batch(batch, self._fit)
+            self._fit_batch(batch, for_gram=self._gives_gram)
             return self._output_of_fitted(batch)
 
         return self._at_work(work, batch)
@@ -278,11 +276,11 @@ class GraphKernel(GraphTransformer, ABC, auto_wrap_output_keys=("transform",)):
                 f"The graphs must have labels of the kind seen at fit ({self.label_kind_}); got "
                 f"{batch.label_kind}. Convert them with GraphBatch.with_labels."
             )
-        kinds = {self._edge_label_kind, _edge_label_kind(batch)} - {None}
+        kinds = {self._edge_label_kind, batch.edge_label_kind} - {None}
         if len(kinds) > 1 and "edge labels" in self.sees:
             raise InvalidGraphError(
                 "The graphs must have edge labels of the kind seen at fit "
-                f"({self._edge_label_kind}); got {_edge_label_kind(batch)}."
+                f"({self._edge_label_kind}); got {batch.edge_label_kind}."
             )
         return batch
 
@@ -401,12 +399,6 @@ def numbered_names(kernel: GraphKernel, count: int) -> np.ndarray:
     """Return column names as scikit-learn does: treeplusplus0, treeplusplus1, ..."""
     prefix = type(kernel).__name__.lower()
     return np.array([f"{prefix}{number}" for number in range(count)], dtype=object)
-
-
-def _edge_label_kind(batch: GraphBatch) -> str | None:
-    """Return ``"integer"`` or ``"string"``, or None for graphs without edges or edge labels."""
-    table = batch.edge_label_table
-    return None if table is None or not batch.n_edges else label_kind(table)
 
 
 def check_edge_labels(batch: GraphBatch, wanted: bool) -> None:
