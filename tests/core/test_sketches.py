@@ -123,7 +123,7 @@ def test_bounds_are_never_too_small(graphs, query, kind, weighted, common, bits)
     nothing, scratch = np.empty(0, dtype=np.int64), np.empty(size, dtype=np.float32)
     scan(own, lists, count_bits(rows), measures, sizes, nothing, 0, 0.0, best, scratch)
     filled = slice(best.filled[0])
-    bounds = dict(zip(best.places[filled].tolist(), best.bounds[filled].tolist(), strict=True))
+    bounds = dict(zip(best.positions[filled].tolist(), best.bounds[filled].tolist(), strict=True))
     for number, graph in enumerate(graphs):
         shared = [(query[f], graph[f]) for f in query if f in graph]
         overlap = sum(a * b if product else min(a, b) for a, b in shared)

@@ -140,6 +140,8 @@ def test_files_of_molecules(tmp_path):
     assert table["code"].tolist() == graphs.columns["code"].tolist() == ["a", "c"]
     chunks = list(gg.iter_molecules(file, chunk_size=1, id="code", errors="skip"))
     assert [chunk.columns["id"].tolist() for chunk in chunks] == [["a"], ["c"]]
+    index = gg.GraphIndex.build(None, file, kernel=gg.VertexHistogram(), errors="skip")
+    assert set(index.column_names) == {"line", "code", "SMILES", "compound_id", "value"}
     with pytest.raises(InvalidParameterError, match=r"no column 'key' for the ids; .* code"):
         gg.load_molecules(file, id="key", errors="skip")
 
@@ -161,6 +163,18 @@ def test_molecules_without_smiles_keep_their_binary_form(tmp_path):
             again = Chem.Mol(graph.columns["molecule"].item())
             assert Chem.MolToSmiles(again) == Chem.MolToSmiles(molecule)
             assert [atom.GetSymbol() for atom in again.GetAtoms()] == graph.labels.tolist()
+
+
+def test_an_index_keeps_all_columns_but_rdkits_molecules():
+    """A column may have the name of RDKit's molecules without holding any."""
+    Chem = pytest.importorskip("rdkit.Chem")
+    table = {"smiles": ["CCO", "CN"], "molecule": ["ethanol", "methylamine"]}
+    for graphs, names in (
+        (gg.as_graphs(table, graphs="smiles"), {"smiles", "molecule"}),
+        (gg.from_rdkit(map(Chem.MolFromSmiles, table["smiles"])), set()),
+    ):
+        index = gg.GraphIndex.build(None, graphs, kernel=gg.VertexHistogram())
+        assert set(index.column_names) == names
 
 
 def test_drugs():

@@ -408,8 +408,10 @@ def test_matrices_alone(convert):
     assert gg.TreePlusPlus().fit_transform([convert(ring)] * 2).tolist() == [[1, 1], [1, 1]]
 
 
-def test_an_empty_list_is_an_empty_batch():
+def test_empty_lists_and_graphs_need_no_labels():
     assert len(gg.as_graphs([])) == 0
+    assert not gg.as_graphs([([], []), ([(0, 1)], None)]).labelled
+    assert gg.as_graphs([([], None), ([(0, 1)], ["a", "b"])]).labels.tolist() == ["a", "b"]
 
 
 def test_weights_that_differ_between_the_directions_of_an_edge_are_noted():

@@ -117,20 +117,6 @@ def test_random_spellings_of_a_real_drug():
     assert sum("@" in label for label in graphs[0].labels) >= 4
 
 
-def test_isotopes_and_radicals():
-    assert labels("[13CH3][2H]", isotopes=True) == ["13C", "2H"]
-    assert labels("[13CH3][2H]") == ["C", "H"]
-    assert labels("C[CH2]", radicals=True) == ["C", "C."]
-    assert labels("[O]", radicals=True) == ["O.."]
-    assert labels("C[O]") == ["C", "O"]
-    assert labels("[13C@H](F)(Cl)[O-]", isotopes=True, charge=True, stereo=True) == [
-        "13C@S",
-        "F",
-        "Cl",
-        "O-",
-    ]
-
-
 def test_molecules_that_are_not_sanitised():
     raw = Chem.MolFromSmiles("C[C@H](N)O", sanitize=False)
     assert gg.from_rdkit([Chem.Mol(), raw]).labels.tolist() == list("CCNO")

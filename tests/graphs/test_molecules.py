@@ -32,18 +32,27 @@ def test_atoms_and_bonds():
     assert set(graphs[2].edge_labels.tolist()) == {"aromatic"}
 
 
-def test_what_labels_can_tell():
-    def labels(smiles, **options):
-        return gg.from_smiles([smiles], **options).labels.tolist()
-
-    assert labels("C[N+](C)(C)CC(=O)[O-]", charge=True)[1] == "N+"
-    assert labels("C[N+](C)(C)CC(=O)[O-]", charge=True)[-1] == "O-"
-    assert labels("[Ca+2]", charge=True) == ["Ca+2"]
-    assert labels("[Ca+2]") == ["Ca"]
-    assert labels("c1cc[nH]c1C", aromatic=True) == ["c", "c", "c", "n", "c", "C"]
-    assert labels("[nH+]1ccccc1", aromatic=True, charge=True)[0] == "n+"
-    assert sorted(labels("CO", hydrogens=True)) == ["C", "H", "H", "H", "H", "O"]
-    assert labels("[H]C([H])([H])O") == ["C", "O"]
+@pytest.mark.parametrize(
+    ("smiles", "options", "labels"),
+    [
+        ("C[N+](C)(C)CC(=O)[O-]", "charge", "C N+ C C C C O O-"),
+        ("[Ca+2]", "charge", "Ca+2"),
+        ("[Ca+2]", "", "Ca"),
+        ("c1cc[nH]c1C", "aromatic", "c c c n c C"),
+        ("[nH+]1ccccc1", "aromatic charge", "n+ c c c c c"),
+        ("CO", "hydrogens", "C O H H H H"),
+        ("[H]C([H])([H])O", "", "C O"),
+        ("[13CH3][2H]", "isotopes", "13C 2H"),
+        ("[13CH3][2H]", "", "C H"),
+        ("C[CH2]", "radicals", "C C."),
+        ("[O]", "radicals", "O.."),
+        ("C[O]", "", "C O"),
+        ("[13C@H](F)(Cl)[O-]", "isotopes charge stereo", "13C@S F Cl O-"),
+    ],
+)
+def test_what_labels_can_tell(smiles, options, labels):
+    graphs = gg.from_smiles([smiles], **dict.fromkeys(options.split(), True))
+    assert graphs.labels.tolist() == labels.split()
 
 
 def test_the_number_of_atoms_is_that_of_the_formula():

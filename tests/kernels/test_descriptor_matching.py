@@ -155,15 +155,9 @@ def test_seeds():
         gg.DescriptorMatching(random_state=None, output="features", n_features=9).transform(batch)
 
 
-def test_attributes_that_are_missing_or_changed_or_far():
-    batch = with_attributes(random_graphs(4, seed=1))
+def test_attributes_that_are_far():
     kernel = gg.DescriptorMatching(attributes=True)
-    with pytest.raises(gg.errors.InvalidGraphError, match="these have none"):
-        kernel.fit(random_graphs(4, seed=1))
-    kernel.fit(batch)
-    wide = gg.GraphBatch.from_edges([2], [(0, 1)], [0, 1], vertex_attributes=np.ones((2, 3)))
-    with pytest.raises(gg.errors.InvalidGraphError, match=r"as at fit \(2\); got 3"):
-        kernel.transform(wide)
+    kernel.fit(with_attributes(random_graphs(4, seed=1)))
     far = gg.GraphBatch.from_edges([2], [(0, 1)], [0, 1], vertex_attributes=[[1e300, -1e300]] * 2)
     assert kernel.transform(far).max() == 0.0
     assert kernel.fit(far).gram() == 1.0

@@ -100,6 +100,19 @@ def test_graphs_that_are_no_molecules(tmp_path, monkeypatch, Kernel):
     assert np.concatenate([columns["y"] for _, columns in shards]).tolist() == y.tolist()
 
 
+def test_molecules_of_rdkit_are_written_in_binary_form(tmp_path):
+    """The same bytes from other objects of the same molecules."""
+    parquet = pytest.importorskip("pyarrow.parquet")
+    from rdkit import Chem
+
+    for folder in ("a", "b"):
+        molecules = list(map(Chem.MolFromSmiles, ("CCO", "CN")))
+        gg.save_features(molecules, tmp_path / folder, KERNEL, n_features=64)
+    assert contents(tmp_path / "a") == contents(tmp_path / "b")
+    column = parquet.read_table(tmp_path / "a" / "shard-00000.parquet")["molecule"].to_pylist()
+    assert [Chem.MolToSmiles(Chem.Mol(item)) for item in column] == ["CCO", "CN"]
+
+
 # ---------------------------------------------------------------- going on
 
 

@@ -41,8 +41,8 @@ class Records(NamedTuple):
 
 
 @compiled
-def number_keys(keys, slots, slot_keys, known, out):
-    """Number keys in the order of their first occurrence; return the total number of known keys.
+def number_keys(keys, slots, slot_keys, distinct, out):
+    """Number keys in the order of their first occurrence; return the number of distinct keys.
 
     ``slots`` (int32, -1 is empty) and ``slot_keys`` form a hash table with a power of two of slots,
     enough for all keys. Keys are already well mixed.
@@ -53,10 +53,10 @@ def number_keys(keys, slots, slot_keys, known, out):
         while slots[at] >= 0 and slot_keys[at] != keys[i]:
             at = (at + np.uint64(1)) & mask
         if slots[at] < 0:
-            slots[at], slot_keys[at] = known, keys[i]
-            known += 1
+            slots[at], slot_keys[at] = distinct, keys[i]
+            distinct += 1
         out[i] = slots[at]
-    return known
+    return distinct
 
 
 @compiled
@@ -118,13 +118,13 @@ def count_postings(records, frequencies, starts):
 @compiled
 def fill_postings(records, order, frequencies, fill, postings):
     """Write the positions of graphs to the lists of their prefixes, ascending."""
-    for place in range(len(order)):
-        g = order[place]
+    for position in range(len(order)):
+        g = order[position]
         begin = records.pointers[g]
         for e in range(begin, begin + records.listed[g]):
             token = records.tokens[e]
             if frequencies[token] > 1:
-                postings[fill[token]] = place
+                postings[fill[token]] = position
                 fill[token] += 1
 
 
@@ -170,8 +170,8 @@ def join(
     of pairs.
     """
     pairs = 0
-    for place in range(begin, end):
-        g = order[place]
+    for position in range(begin, end):
+        g = order[position]
         measure = records.measures[g]
         candidates = 0
         head = records.pointers[g]
@@ -180,14 +180,14 @@ def join(
             low, high = starts[token], starts[token + 1]
             while low < high:  # binary search for the first that is not too small
                 middle = (low + high) >> 1
-                if postings[middle] < first[place]:
+                if postings[middle] < first[position]:
                     low = middle + 1
                 else:
                     high = middle
-            while low < starts[token + 1] and postings[low] < place:
+            while low < starts[token + 1] and postings[low] < position:
                 smaller = postings[low]
-                if marks[smaller] != place:
-                    marks[smaller] = place
+                if marks[smaller] != position:
+                    marks[smaller] = position
                     near[candidates] = smaller
                     candidates += 1
                 low += 1
@@ -195,7 +195,7 @@ def join(
             # Without space for all candidates they are searched again in the next call.
             for n in range(candidates):
                 marks[near[n]] = 0
-            return place, pairs
+            return position, pairs
         for n in range(candidates):
             h = order[near[n]]
             if kind == COSINE:

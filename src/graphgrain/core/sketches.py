@@ -56,7 +56,7 @@ def sketch(pointers, keys, values, common, weighted):
     buckets = np.empty(len(keys), dtype=np.uint16)
     sums = np.empty(len(keys) if weighted else 0, dtype=np.float32)
     owner = np.full(1 << MOST_BITS, -1, dtype=np.int64)
-    place = np.empty(1 << MOST_BITS, dtype=np.int64)
+    position = np.empty(1 << MOST_BITS, dtype=np.int64)
     shift = np.uint64(64 - MOST_BITS)
     total = 0
     for i in range(count):
@@ -68,14 +68,14 @@ def sketch(pointers, keys, values, common, weighted):
                 continue
             bucket = np.int64(keys[e] >> shift)
             if owner[bucket] != i:
-                owner[bucket], place[bucket] = i, total
+                owner[bucket], position[bucket] = i, total
                 buckets[total] = bucket
                 if weighted:
                     sums[total] = 0.0
                 total += 1
             if weighted:
                 # Rounded up: a sum must never be less than the exact one.
-                sums[place[bucket]] = (sums[place[bucket]] + values[e]) * (1.0 + 2.0**-22)
+                sums[position[bucket]] = (sums[position[bucket]] + values[e]) * (1.0 + 2.0**-22)
         lengths[i] = total - begin
     return bits, lengths, buckets[:total].copy(), sums[: total if weighted else 0].copy()
 
@@ -84,25 +84,25 @@ def sketch(pointers, keys, values, common, weighted):
 def coarser(lengths, buckets, sums, bits):
     """Merge buckets of ``MOST_BITS`` into ``bits`` bits: ``(lengths, buckets, sums)``."""
     owner = np.full(1 << bits, -1, dtype=np.int64)
-    place = np.empty(1 << bits, dtype=np.int64)
+    position = np.empty(1 << bits, dtype=np.int64)
     merged = np.empty_like(buckets)
     added = np.zeros_like(sums)
-    kept = np.empty_like(lengths)
+    merged_lengths = np.empty_like(lengths)
     entry = total = 0
     for graph in range(len(lengths)):
         begin = total
         for _ in range(lengths[graph]):
             bucket = np.int64(buckets[entry]) >> (MOST_BITS - bits)
             if owner[bucket] != graph:
-                owner[bucket], place[bucket] = graph, total
+                owner[bucket], position[bucket] = graph, total
                 merged[total] = bucket
                 total += 1
             if len(sums):
-                at = place[bucket]
+                at = position[bucket]
                 added[at] = (added[at] + sums[entry]) * (1.0 + 2.0**-22)
             entry += 1
-        kept[graph] = total - begin
-    return kept, merged[:total].copy(), added[: total if len(sums) else 0].copy()
+        merged_lengths[graph] = total - begin
+    return merged_lengths, merged[:total].copy(), added[: total if len(sums) else 0].copy()
 
 
 @compiled
@@ -153,24 +153,24 @@ def lists_fit(starts, gaps, codes, graphs):
     if starts[0] != 0 or starts[len(starts) - 1] != len(gaps):
         return False
     for bucket in range(len(starts) - 1):
-        place, end = np.int64(starts[bucket]), np.int64(starts[bucket + 1])
-        if place > end or end > len(gaps):
+        position, end = np.int64(starts[bucket]), np.int64(starts[bucket + 1])
+        if position > end or end > len(gaps):
             return False
         graph = np.int64(0)
-        while place < end:
-            gap = np.int64(gaps[place])
+        while position < end:
+            gap = np.int64(gaps[position])
             graph += gap
-            place += 1
+            position += 1
             if gap == ESCAPE:
-                if place == end:
+                if position == end:
                     return False
                 continue
             if graph >= graphs:
                 return False
             if codes:
-                if place == end or gaps[place] >= codes:
+                if position == end or gaps[position] >= codes:
                     return False
-                place += 1
+                position += 1
     return True
 
 
@@ -182,14 +182,14 @@ def read_lists(starts, gaps):
     n = 0
     for bucket in range(len(starts) - 1):
         graph = np.int64(0)
-        place, end = np.int64(starts[bucket]), np.int64(starts[bucket + 1])
-        while place < end:
-            gap = np.int64(gaps[place])
+        position, end = np.int64(starts[bucket]), np.int64(starts[bucket + 1])
+        while position < end:
+            gap = np.int64(gaps[position])
             graph += gap
-            place += 1
+            position += 1
             if gap != ESCAPE:
-                graphs[n], codes[n] = graph, gaps[place]
-                place += 1
+                graphs[n], codes[n] = graph, gaps[position]
+                position += 1
                 n += 1
     return graphs[:n].copy(), codes[:n].copy()
 
@@ -221,7 +221,7 @@ class Best(NamedTuple):
     """A heap of the largest bounds so far, with the smallest of them on top."""
 
     bounds: np.ndarray  # float64
-    places: np.ndarray  # int64
+    positions: np.ndarray  # int64
     filled: np.ndarray  # int64, one entry: number of bounds
 
 
@@ -229,23 +229,23 @@ class Best(NamedTuple):
 def _read_list(gaps, begin, end, values, weight, product, sums):
     """Add the maximum contribution of a feature of the query to the graphs of one list."""
     graph = np.int64(0)
-    place = np.uint64(begin)
+    position = np.uint64(begin)
     stop = np.uint64(end)
     if not len(values):
-        while place < stop:
-            gap = gaps[place]
+        while position < stop:
+            gap = gaps[position]
             graph += gap
             if gap != ESCAPE:
                 sums[np.uint64(graph)] += weight
-            place += _ONE
+            position += _ONE
         return
-    while place < stop:
-        gap = gaps[place]
+    while position < stop:
+        gap = gaps[position]
         graph += gap
-        place += _ONE
+        position += _ONE
         if gap != ESCAPE:
-            value = values[gaps[place]]
-            place += _ONE
+            value = values[gaps[position]]
+            position += _ONE
             sums[np.uint64(graph)] += weight * value if product else min(weight, value)
 
 
@@ -293,7 +293,7 @@ def _needed(kind, least, size):
 @compiled
 def _sink(best):
     """Restore the heap order after the top entry was replaced."""
-    bounds, places, n = best.bounds, best.places, best.filled[0]
+    bounds, positions, n = best.bounds, best.positions, best.filled[0]
     i = 0
     while True:
         child = 2 * i + 1
@@ -304,35 +304,35 @@ def _sink(best):
         if not _worse(best, child, i):
             return
         bounds[i], bounds[child] = bounds[child], bounds[i]
-        places[i], places[child] = places[child], places[i]
+        positions[i], positions[child] = positions[child], positions[i]
         i = child
 
 
 @inlined
 def _worse(best, i, j):
-    """Return whether entry i is worse than entry j: smaller, or equal with a larger place."""
+    """Return whether entry i is worse than entry j: smaller, or equal with a larger position."""
     return best.bounds[i] < best.bounds[j] or (
-        best.bounds[i] == best.bounds[j] and best.places[i] > best.places[j]
+        best.bounds[i] == best.bounds[j] and best.positions[i] > best.positions[j]
     )
 
 
 @compiled
-def _push(best, bound, place):
+def _push(best, bound, position):
     """Add an entry to a heap; a full heap drops its worst entry."""
     n = best.filled[0]
     if n == len(best.bounds):
-        if bound <= best.bounds[0]:  # places ascend, so a later equal bound is worse
+        if bound <= best.bounds[0]:  # positions ascend, so a later equal bound is worse
             return
-        best.bounds[0], best.places[0] = bound, place
+        best.bounds[0], best.positions[0] = bound, position
         _sink(best)
         return
-    best.bounds[n], best.places[n] = bound, place
+    best.bounds[n], best.positions[n] = bound, position
     best.filled[0] = n + 1
     i = n
     while i and _worse(best, i, (i - 1) >> 1):
         up = (i - 1) >> 1
         best.bounds[i], best.bounds[up] = best.bounds[up], best.bounds[i]
-        best.places[i], best.places[up] = best.places[up], best.places[i]
+        best.positions[i], best.positions[up] = best.positions[up], best.positions[i]
         i = up
 
 
@@ -363,7 +363,7 @@ def _read_lists(query, lists, mask, sums):
 def scan(query, lists, commons, measures, sizes, removed, base, least, best, sums):
     """Compute bounds of all graphs of a segment against one query.
 
-    Bounds of at least ``least`` are pushed to the heap ``best``, with places relative to ``base``.
+    Bounds of at least ``least`` are pushed to the heap ``best``; positions begin at ``base``.
     ``commons`` are the numbers of common features of the graphs (:func:`count_bits`). ``sums`` is
     scratch space for a float32 per graph.
     """
@@ -402,24 +402,24 @@ def scan(query, lists, commons, measures, sizes, removed, base, least, best, sum
 @compiled
 def exact_similarities(
     kind, product, keys, values, starts, measures, owner, pointers, other_keys, other_values,
-    other_measures, which,
+    other_measures, rows,
 ):  # fmt: skip
-    """Compute the exact similarities of pairs: query ``owner[p]`` and graph ``which[p]``.
+    """Compute the exact similarities of pairs: query ``owner[p]`` and graph ``rows[p]``.
 
     Query q has the sorted ``keys[starts[q]:starts[q + 1]]``, graph g the ``other_keys`` from
     ``pointers[g]`` on, in any order.
     """
     result = np.zeros(len(owner))
     for p in range(len(owner)):
-        own = keys[starts[owner[p]] : starts[owner[p] + 1]]
+        query_keys = keys[starts[owner[p]] : starts[owner[p] + 1]]
         base = starts[owner[p]]
         total = 0.0
-        for e in range(pointers[which[p]], pointers[which[p] + 1]):
-            at = find_key(own, other_keys[e])
+        for e in range(pointers[rows[p]], pointers[rows[p] + 1]):
+            at = find_key(query_keys, other_keys[e])
             if at >= 0:
                 x, y = values[base + at], other_values[e]
                 total += x * y if product else min(x, y)
-        result[p] = similarity(kind, total, measures[owner[p]], other_measures[which[p]])
+        result[p] = similarity(kind, total, measures[owner[p]], other_measures[rows[p]])
     return result
 
 

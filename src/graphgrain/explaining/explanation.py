@@ -198,9 +198,9 @@ class Explanation(Pictured):
     def fragments(self) -> list[Fragment]:
         """Return the decision as a sum over named parts of the graph.
 
-        Molecules are divided into rings, functional groups and chains, using only their labels;
-        other graphs into regions around their strongest vertices. Each vertex belongs to exactly
-        one part.
+        Molecules are divided into ring systems, functional groups and chains (with RDKit), other
+        graphs into regions around their strongest vertices. Each vertex belongs to exactly one
+        part.
 
         Returns
         -------
@@ -218,7 +218,7 @@ class Explanation(Pictured):
         >>> model = make_pipeline(kernel, LogisticRegression()).fit(graphs, y == "opioids")
         >>> [why] = gg.explain(model, graphs[names == "morphine"])
         >>> [fragment.name for fragment in why.fragments()[:3]]
-        ['carbons of fused rings (5,6,6,6)', 'benzene ring', 'tertiary amine']
+        ['morphinan', 'methyl', 'phenol']
         """
         found = [
             Fragment(part.name, float(self.vertices[list(part.vertices)].sum()), part.vertices)

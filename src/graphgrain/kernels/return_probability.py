@@ -79,9 +79,10 @@ class ReturnProbability(GraphKernel):
     Notes
     -----
     Both sigmas are derived from the fitted graphs, so the similarity of two graphs depends on the
-    set of fitted graphs. As in the authors' code, the random walk may stay at a vertex (A + I in
-    place of A): an isolated vertex then returns with probability 1. The cost of the exact form is
-    quadratic in the total number of vertices.
+    set of fitted graphs, and slightly on their order, in which vertices are sampled. As in the
+    authors' code, the random walk may stay at a vertex (A + I in place of A): an isolated vertex
+    then returns with probability 1. The cost of the exact form is quadratic in the total number of
+    vertices.
 
     References
     ----------

@@ -32,7 +32,14 @@ from ..errors import (
 from ..graphs.batch import GraphBatch, check_length, counted, replaced
 from ..graphs.convert.dispatch import as_graphs
 from ..graphs.convert.parts import column_items
-from ..graphs.convert.rdkit import LabelFlags, LabelOptions, from_rdkit, from_smiles, is_rdkit
+from ..graphs.convert.rdkit import (
+    LabelFlags,
+    LabelOptions,
+    from_rdkit,
+    from_smiles,
+    holds_molecules,
+    is_rdkit,
+)
 from ..graphs.files.molecules import file_chunks, is_molecule_file
 from ..graphs.processes import progress_bar
 from ..graphs.streams import as_chunks
@@ -521,11 +528,11 @@ class GraphIndex:
         ranker = self._ranker(similarity)
         snapshot = ranker.snapshot  # another thread may refresh the index in the meantime
         hits = self._hits(ranker, self.as_queries(queries), k, min_similarity)
-        flat = snapshot.ids(np.concatenate([_NO_ROWS, *(hit.places for hit in hits)]))
+        flat = snapshot.ids(np.concatenate([_NO_ROWS, *(hit.positions for hit in hits)]))
         rest = iter(flat)
-        ids: Any = [as_array(list(islice(rest, len(hit.places)))) for hit in hits]
+        ids: Any = [as_array(list(islice(rest, len(hit.positions)))) for hit in hits]
         values: Any = [hit.similarities for hit in hits]
-        columns = [snapshot.columns(hit.places) for hit in hits] if return_columns else []
+        columns = [snapshot.columns(hit.positions) for hit in hits] if return_columns else []
         if min_similarity is None:
             width = min(k or 0, len(snapshot))
             ids = as_array(flat).reshape(len(hits), width)
@@ -578,15 +585,15 @@ class GraphIndex:
         """Return the results of all queries; without min_similarity k each, if there are enough."""
         live = ranker.snapshot.live
         wanted = None if k is None else min(k, max(1, len(live)))
-        found: list[Hits] = []
+        results: list[Hits] = []
         nothing: list[int] = []
         for begin in range(0, len(queries), _BATCH):
             part = queries[begin : begin + _BATCH]
             # In one call, as each of many small calls would start a thread.
-            found += call(ranker.search, part, wanted, min_similarity or 0.0)
+            results += call(ranker.search, part, wanted, min_similarity or 0.0)
         if not min_similarity:
-            nothing = [n for n, hits in enumerate(found) if not (hits.similarities > 0.0).any()]
-            found = [_filled(hits, live, k) for hits in found]
+            nothing = [n for n, hits in enumerate(results) if not (hits.similarities > 0.0).any()]
+            results = [_filled(hits, live, k) for hits in results]
         if nothing and len(live):
             several = f" and {len(nothing) - 1} more have" if len(nothing) > 1 else " has"
             warnings.warn(
@@ -595,7 +602,7 @@ class GraphIndex:
                 GraphgrainWarning,
                 stacklevel=3,
             )
-        return found
+        return results
 
     def pairs(
         self, min_similarity: float = 0.8, *, similarity: str | None = None
@@ -687,8 +694,8 @@ class GraphIndex:
             )
         rows = list(self._neighbors(X, None, radius))
         numbers, distances = np.empty((2, len(rows)), dtype=object)
-        for place, (number, distance) in enumerate(rows):
-            numbers[place], distances[place] = number, distance
+        for position, (number, distance) in enumerate(rows):
+            numbers[position], distances[position] = number, distance
         return (distances, numbers) if return_distance else numbers
 
     def kneighbors_graph(
@@ -737,30 +744,25 @@ class GraphIndex:
         least = None if radius is None else max(0.0, 1.0 - radius - 1e-12)
         if X is not None:
             for hits in self._hits(ranker, self.as_queries(X), k, least):
-                yield np.searchsorted(live, hits.places), 1.0 - hits.similarities
+                yield np.searchsorted(live, hits.positions), 1.0 - hits.similarities
             return
         more = None if k is None else k + 1
         for begin in range(0, len(live), _TOGETHER):
             some = live[begin : begin + _TOGETHER]
             hits_of = self._hits(ranker, ranker.snapshot.select(some), more, least)
-            for place, hits in zip(some, hits_of, strict=True):
-                others = np.flatnonzero(hits.places != place)[:k]
-                yield np.searchsorted(live, hits.places[others]), 1.0 - hits.similarities[others]
+            for position, hits in zip(some, hits_of, strict=True):
+                rest = np.flatnonzero(hits.positions != position)[:k]
+                yield np.searchsorted(live, hits.positions[rest]), 1.0 - hits.similarities[rest]
 
 
 def _filled(hits: Hits, live: np.ndarray, k: int | None) -> Hits:
     """Fill up missing results with graphs of similarity 0, in the order of the index."""
     positive = hits.similarities > 0.0
-    hits = Hits(hits.places[positive], hits.similarities[positive])
-    missing = len(live[:k]) - len(hits.places)
-    if missing <= 0:
-        return hits
-    others = live[: missing + len(hits.places)]
-    others = others[~np.isin(others, hits.places)][:missing]
-    return Hits(
-        np.concatenate((hits.places, others)),
-        np.concatenate((hits.similarities, np.zeros(len(others)))),
-    )
+    positions, similarities = hits.positions[positive], hits.similarities[positive]
+    first = live[:k]
+    rest = first[~np.isin(first, positions)][: len(first) - len(positions)]
+    zeros = np.zeros(len(rest))
+    return Hits(np.concatenate((positions, rest)), np.concatenate((similarities, zeros)))
 
 
 def _folder(path: str | os.PathLike[str]) -> Path:
@@ -917,7 +919,7 @@ def _chunks(
         return
     for graphs in as_chunks(source, chunk_size=CHUNK, **options):
         # molecules that were given as RDKit's are stored as graphs alone
-        yield graphs, [name for name in graphs.columns if name != "molecule"]
+        yield graphs, [name for name in graphs.columns if not holds_molecules(graphs.columns[name])]
 
 
 def _checked_columns(columns: Mapping[str, Any]) -> dict[str, np.ndarray]:

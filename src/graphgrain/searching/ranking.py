@@ -32,7 +32,7 @@ _TOGETHER = 2048
 class Hits(NamedTuple):
     """The results of one query, best first."""
 
-    places: np.ndarray  # int64, numbered across all segments
+    positions: np.ndarray  # int64, numbered across all segments
     similarities: np.ndarray
 
 
@@ -120,7 +120,7 @@ class Ranker:
                         state[query].least, best, scratch,
                     )  # fmt: skip
                 filled = best.filled[0]
-                parts.append((best.places[:filled].copy(), best.bounds[:filled].copy()))
+                parts.append((best.positions[:filled].copy(), best.bounds[:filled].copy()))
             return parts
 
         steps = np.linspace(0, len(tasks), min(len(tasks), 4 * threads) + 1).astype(int).tolist()
@@ -133,39 +133,41 @@ class Ranker:
     def _rank(self, features: Counts, state: list[_Progress]) -> None:
         """Compute similarities of candidates in the order of their bounds, as far as needed."""
         while True:
-            owner, places = [], []
+            owner, positions = [], []
             for number, progress in enumerate(state):
                 wanted = progress.next()
                 owner.append(np.full(len(wanted), number))
-                places.append(wanted)
-            pairs = np.concatenate(owner), np.concatenate(places)
+                positions.append(wanted)
+            pairs = np.concatenate(owner), np.concatenate(positions)
             if not len(pairs[0]):
                 return
             values = self.similarities(features, *pairs)
             for number, progress in enumerate(state):
                 progress.take(values[pairs[0] == number])
 
-    def similarities(self, features: Counts, owner: np.ndarray, places: np.ndarray) -> np.ndarray:
-        """Compute the exact similarity of query ``owner[p]`` and the graph at ``places[p]``."""
+    def similarities(
+        self, features: Counts, owner: np.ndarray, positions: np.ndarray
+    ) -> np.ndarray:
+        """Compute the exact similarity of query ``owner[p]`` and the graph at ``positions[p]``."""
         result = np.empty(len(owner))
         measures = self.measures(features)
-        distinct, which = np.unique(places, return_inverse=True)
+        distinct, rows = np.unique(positions, return_inverse=True)
         for begin in range(0, len(distinct), _TOGETHER):
-            pairs = np.flatnonzero((which >= begin) & (which < begin + _TOGETHER))
-            others = self.features(distinct[begin : begin + _TOGETHER])
+            pairs = np.flatnonzero((rows >= begin) & (rows < begin + _TOGETHER))
+            graphs = self.features(distinct[begin : begin + _TOGETHER])
             if self.weighted:
                 # With sums in the same order, equal graphs have similarity exactly 1.
-                others = sorted_features(others)
+                graphs = sorted_features(graphs)
             result[pairs] = exact_similarities(
                 self.kind, self.product, features.hashes, features.counts, features.starts,
-                measures, owner[pairs], others.starts, others.hashes, others.counts,
-                self.measures(others), which[pairs] - begin,
+                measures, owner[pairs], graphs.starts, graphs.hashes, graphs.counts,
+                self.measures(graphs), rows[pairs] - begin,
             )  # fmt: skip
         return result
 
-    def features(self, places: np.ndarray) -> Counts:
+    def features(self, positions: np.ndarray) -> Counts:
         """Count the features of graphs of the index."""
-        return keyed_features(self.kernel, self.snapshot.select(places))
+        return keyed_features(self.kernel, self.snapshot.select(positions))
 
 
 def sorted_features(features: Counts) -> Counts:
@@ -174,7 +176,7 @@ def sorted_features(features: Counts) -> Counts:
     return features._replace(hashes=features.hashes[order], counts=features.counts[order])
 
 
-_NOWHERE = np.empty(0, dtype=np.int64)
+_NO_POSITIONS = np.empty(0, dtype=np.int64)
 
 
 class _Progress:
@@ -184,22 +186,24 @@ class _Progress:
         self.query, self.k, self.least = query, k, threshold
         self._threshold = threshold
         self._complete = True  # whether no relevant graph was left out of the candidates
-        self.places = _NOWHERE
+        self.positions = _NO_POSITIONS
         self.bounds: np.ndarray = np.empty(0)
         self.values: np.ndarray = np.empty(0)  # known similarities, of the first candidates
 
     def add(self, parts: list[tuple[np.ndarray, np.ndarray]], most: int | None) -> None:
-        """Add places and bounds, the best first, after candidates whose similarity is known.
+        """Add positions and bounds, the best first, after candidates whose similarity is known.
 
         Of ``most`` or more, worse ones were left out.
         """
-        known = len(self.values)
-        places, bounds = map(np.concatenate, zip((_NOWHERE, np.empty(0)), *parts, strict=True))
-        new = np.flatnonzero(~np.isin(places, self.places[:known]))
-        order = new[np.lexsort((places[new], -bounds[new]))[:most]]
-        self.places = np.concatenate((self.places[:known], places[order]))
-        self.bounds = np.concatenate((self.bounds[:known], bounds[order]))
-        self._complete = most is None or len(places) < most
+        compared = len(self.values)
+        positions, bounds = map(
+            np.concatenate, zip((_NO_POSITIONS, np.empty(0)), *parts, strict=True)
+        )
+        new = np.flatnonzero(~np.isin(positions, self.positions[:compared]))
+        order = new[np.lexsort((positions[new], -bounds[new]))[:most]]
+        self.positions = np.concatenate((self.positions[:compared], positions[order]))
+        self.bounds = np.concatenate((self.bounds[:compared], bounds[order]))
+        self._complete = most is None or len(positions) < most
 
     @property
     def settled(self) -> bool:
@@ -207,7 +211,7 @@ class _Progress:
         if self._complete:
             return True
         # Graphs that were left out have a smaller bound than the last candidate, or come after it.
-        last = (self.bounds[-1], -self.places[-1])
+        last = (self.bounds[-1], -self.positions[-1])
         return self.worst_result() >= last
 
     def worst_result(self) -> tuple[float, int]:
@@ -215,18 +219,21 @@ class _Progress:
         assert self.k is not None
         if len(self.values) < self.k:
             return (-np.inf, 0)
-        order = np.lexsort((self.places[: len(self.values)], -self.values))[self.k - 1]
-        return (float(self.values[order]), -int(self.places[order]))
+        order = np.lexsort((self.positions[: len(self.values)], -self.values))[self.k - 1]
+        return (float(self.values[order]), -int(self.positions[order]))
 
     def next(self) -> np.ndarray:
         """Return the candidates to compare next."""
-        known = len(self.values)
+        compared = len(self.values)
         if self.k is None:
-            return self.places[known:]
-        rest = known < len(self.places)
-        if not rest or self.worst_result() >= (self.bounds[known], -int(self.places[known])):
-            return self.places[:0]
-        return self.places[known : known + max(self.k + 3 - known, 8)]
+            return self.positions[compared:]
+        rest = compared < len(self.positions)
+        if not rest or self.worst_result() >= (
+            self.bounds[compared],
+            -int(self.positions[compared]),
+        ):
+            return self.positions[:0]
+        return self.positions[compared : compared + max(self.k + 3 - compared, 8)]
 
     def take(self, values: np.ndarray) -> None:
         """Add the similarities of the candidates returned by ``next``."""
@@ -234,8 +241,8 @@ class _Progress:
 
     def hits(self) -> Hits:
         """Return the results."""
-        places = self.places[: len(self.values)]
+        positions = self.positions[: len(self.values)]
         enough = self.values >= self._threshold
-        order = np.lexsort((places, -self.values))
+        order = np.lexsort((positions, -self.values))
         order = order[enough[order]][: self.k]
-        return Hits(places[order], self.values[order])
+        return Hits(positions[order], self.values[order])

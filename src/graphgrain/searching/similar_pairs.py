@@ -356,7 +356,7 @@ def _joiner(
     Graphs are in ascending order of their measures.
     """
     order = np.argsort(records.measures, kind="stable")
-    first = _first_places(records.measures[order], kind, least, len(records.values) > 0)
+    first = _first_positions(records.measures[order], kind, least, len(records.values) > 0)
     starts = np.zeros(len(frequencies) + 1, dtype=np.int64)
     call(count_postings, records, frequencies, starts)
     np.cumsum(starts, out=starts)
@@ -369,10 +369,10 @@ def _joiner(
         size = count + _BUFFER
         out, similarities = np.empty((size, 2), dtype=np.int64), np.empty(size)
         parts = []
-        place = begin
-        while place < end:
-            place, number = join(
-                records, order, starts, postings, first, kind, least, place, end, marks, near,
+        position = begin
+        while position < end:
+            position, number = join(
+                records, order, starts, postings, first, kind, least, position, end, marks, near,
                 out, similarities,
             )  # fmt: skip
             parts.append((out[:number].copy(), similarities[:number].copy()))
@@ -388,7 +388,7 @@ def _joiner(
     return block
 
 
-def _first_places(sizes: np.ndarray, kind: int, least: float, weighted: bool) -> np.ndarray:
+def _first_positions(sizes: np.ndarray, kind: int, least: float, weighted: bool) -> np.ndarray:
     """Return for each of the ascending sizes the first that is large enough."""
     if kind != MINMAX and weighted:
         return np.zeros(len(sizes), dtype=np.int64)

@@ -141,13 +141,19 @@ def from_rdkit(
     return collector.batch().with_columns(columns | ({"atoms": atoms} if standardize else {}))
 
 
+def holds_molecules(column: np.ndarray) -> bool:
+    """Return whether a column of graphs holds RDKit's molecules, in binary form or as objects."""
+    return all(isinstance(item, bytes) or is_rdkit(item) for item in column) and len(column) > 0
+
+
 def with_binaries(graphs: GraphBatch) -> GraphBatch:
-    """Return the graphs with their molecules, if any, in RDKit's binary form, for files."""
-    molecules = graphs.columns.get("molecule")
-    if molecules is None:
-        return graphs
-    binaries = [item.ToBinary() if is_rdkit(item) else item for item in molecules]
-    return graphs.with_columns({"molecule": binaries})
+    """Return the graphs with RDKit's molecules, if any, in binary form, for files."""
+    binaries = {
+        name: [item.ToBinary() if is_rdkit(item) else item for item in column]
+        for name, column in graphs.columns.items()
+        if holds_molecules(column)
+    }
+    return graphs.with_columns(binaries)
 
 
 @overload

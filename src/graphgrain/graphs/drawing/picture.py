@@ -312,8 +312,8 @@ class Pictured:
         path : path, optional
             File to write as well; its name must end in ``.svg``.
         **options
-            Options of :func:`graphgrain.draw` (``width``, ``height``, ``theme``, ``legend``, ...)
-            and those documented by the class.
+            Options of :func:`graphgrain.draw` (``width``, ``height``, ``theme``, ``legend``,
+            ``footnote``, ...) and those documented by the class.
 
         Returns
         -------

@@ -35,9 +35,6 @@ if TYPE_CHECKING:
 
     from .graph_kernel import Output
 
-#: What is decoded once and left out of copies.
-_REMEMBERED = ("_remembered_names", "_remembered_hashes")
-
 
 class FeatureKernel(GraphKernel):
     """Base class of the kernels with explicit features.
@@ -184,7 +181,8 @@ class FeatureKernel(GraphKernel):
     def _fit(self, batch: GraphBatch) -> None:
         if not self._stateless:
             self.graphs_ = batch
-            self._forget_names()
+            #: Names of levels and hashes of names, decoded once and left out of copies.
+            self._decoded: dict[int | str, Any] = {}
             self.columns_: FeatureColumns = self._mapped(batch).columns(self.n_jobs)
 
     def _checked(self, X: Any) -> GraphBatch:
@@ -243,7 +241,7 @@ class FeatureKernel(GraphKernel):
                 f"{level}. Use gram_levels, or fit with other parameters."
             )
         kernel = copy(self)
-        kernel._forget_names()
+        kernel._decoded = {}
         if name is not None:
             setattr(kernel, name, level)
             kernel._fitted_with = {**self._fitted_with, name: level}
@@ -381,18 +379,14 @@ class FeatureKernel(GraphKernel):
 
     def _names(self, level: int) -> list[str]:
         """Return the names of the fitted features of a level, in order (cached)."""
-        remembered: dict[int, list[str]] = self.__dict__.setdefault("_remembered_names", {})
-        if level not in remembered:
-            remembered[level] = self._decoded_names(level, self.names_of)
-        return remembered[level]
-
-    def _forget_names(self) -> None:
-        for name in _REMEMBERED:
-            self.__dict__.pop(name, None)
+        if level not in self._decoded:
+            self._decoded[level] = self._decoded_names(level, self.names_of)
+        names: list[str] = self._decoded[level]
+        return names
 
     def __getstate__(self) -> Any:
         state = super().__getstate__()
-        return {name: value for name, value in state.items() if name not in _REMEMBERED}
+        return {**state, "_decoded": {}} if "_decoded" in state else state
 
     # ---------------------------------------------------------------- locating features
 
@@ -497,15 +491,12 @@ class FeatureKernel(GraphKernel):
         A fitted kernel decodes a name once for all graphs.
         """
         name, times = times_of_name(feature) if self.counts == "intersection" else (feature, 1)
-        remembered: dict[str, tuple[int, np.ndarray]] = {}
-        if hasattr(self, "columns_"):
-            remembered = self.__dict__.setdefault("_remembered_hashes", remembered)
-        if name not in remembered:
-            found = self._named_in(batch, levels, name) or self._named_in_fitted(name)
-            if found is None:
-                raise KeyError(f"No feature has the name {feature!r}; feature_names() lists them.")
-            remembered[name] = found
-        level, codes = remembered[name]
+        decoded = self._decoded if hasattr(self, "columns_") else {}
+        if name not in decoded:
+            decoded[name] = self._named_in(batch, levels, name) or self._named_in_fitted(name)
+        if decoded[name] is None:
+            raise KeyError(f"No feature has the name {feature!r}; feature_names() lists them.")
+        level, codes = decoded[name]
         distinct, counts = np.unique(levels[level].hashes, return_counts=True)
         return levels[level], distinct[np.isin(distinct, codes) & (counts >= times)]
 
