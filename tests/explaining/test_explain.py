@@ -223,3 +223,25 @@ def test_notebooks(model):
     svg = why.to_svg(theme="dark")
     assert "for yes" in svg
     assert "for no" in svg
+
+
+@pytest.mark.parametrize("share", ["path", "tree"])
+def test_vertices_of_patterns_add_up_and_do_not_depend_on_numbers(share):
+    """In a ring, several shortest paths spell one pattern: all of them count."""
+    graphs = gg.from_smiles(["C1CCCCC1O", "C1CCCCC1N", "CCO", "CCN"])
+    kernel = gg.TreePlusPlus(3, 1, output="features", edge_labels=True)
+    model = make_pipeline(kernel, LogisticRegression()).fit(graphs, [1, 0, 1, 0])
+    ring = graphs[0]
+    order = np.random.default_rng(0).permutation(ring.n_vertices)
+    labels = np.empty(ring.n_vertices, dtype=object)
+    labels[order] = ring.labels
+    turned = gg.GraphBatch.from_edges(
+        [ring.n_vertices], order[ring.edges], labels.tolist(), edge_labels=ring.edge_labels
+    )
+    [why], [other] = gg.explain(model, ring, share=share), gg.explain(model, turned, share=share)
+    total = sum(pattern.vertices for pattern in why.patterns)
+    np.testing.assert_allclose(total, why.vertices, atol=1e-12)
+    by_name = {(p.name, p.description): p.vertices for p in other.patterns}
+    for pattern in why.patterns:
+        turned_back = by_name[pattern.name, pattern.description][order]
+        np.testing.assert_allclose(pattern.vertices, turned_back, atol=1e-12)

@@ -184,6 +184,10 @@ def test_queries_are_data_sets_too(tmp_path, monkeypatch):
         (("cluster", "LIBRARY", "--pick", 293), "must be an integer from 1 to 292"),
         (("pairs", "LIBRARY", "nothing.smi"), "no file or folder"),
         (("pairs", "LIBRARY", "drugs", "--max-per-graph", 1), "are for the pairs of one"),
+        (("pairs", "LIBRARY", "--min-similarity", 1.5), "--min-similarity is above 0"),
+        (("pairs", "LIBRARY", "--similarity", "containment"), "is one of minmax, cosine"),
+        (("pairs", "LIBRARY", "-o", "pairs.txt"), "written as .csv, .jsonl or .parquet"),
+        (("pairs", "LIBRARY", "-o", "no/pairs.csv"), "There is no folder"),
     ],
 )
 def test_mistakes_are_told(library, tmp_path, monkeypatch, words, message):
@@ -239,20 +243,6 @@ def test_pairs_on_the_screen_and_as_json(library, unnamed):
     rows = json.loads(capped)["found"]
     names = [row[side] for row in rows for side in ("first", "second")]
     assert len(names) == len(set(names))
-
-
-@pytest.mark.parametrize(
-    ("words", "message"),
-    [
-        (("--min-similarity", 1.5), "--min-similarity is above 0"),
-        (("--similarity", "containment"), "--similarity is one of minmax, cosine"),
-        (("-o", "pairs.txt"), "written as .csv, .jsonl or .parquet"),
-        (("-o", "no/pairs.csv"), "There is no folder"),
-    ],
-)
-def test_mistakes_with_pairs(library, tmp_path, monkeypatch, words, message):
-    monkeypatch.chdir(tmp_path)
-    assert message in " ".join(run("pairs", library, *words, code=BAD_INPUT).stderr.split())
 
 
 def test_files_of_queries_are_read_as_the_index(tmp_path):

@@ -413,7 +413,7 @@ def _seen(name: str, said: _Answer, truth: Any, neighbours: list[Neighbour]) -> 
                 pattern.name,
                 round(sign * pattern.contribution, 6),
                 pattern.count,
-                sorted({vertex for place in pattern.occurrences for vertex in place}),
+                np.flatnonzero(pattern.vertices).tolist(),
             )
             for side in (int(sign), -int(sign))
             for pattern in why.top(_PATTERNS, sign=side)

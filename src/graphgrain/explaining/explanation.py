@@ -14,6 +14,7 @@ from ..graphs.drawing.shapes import Picture
 from ..kernels.bases.feature_kernel import FeatureKernel
 from ..kernels.features import Occurrences, Tally
 from .fragments import Fragment, cut
+from .sharing import share_occurrences
 
 #: Relative threshold above which an unassigned contribution is not rounding error.
 _ROUNDING = 1e-9
@@ -38,7 +39,10 @@ class Pattern:
     count : int
         Number of occurrences.
     occurrences : list of tuples
-        Vertices of each occurrence.
+        Vertices of each occurrence; of several shortest paths with the same labels, those of one.
+    vertices : array
+        Part of the contribution that each vertex of the graph gets; over all patterns these add up
+        to the explanation's ``vertices``.
     known : bool
         True if at least one training graph contains the pattern.
     description : str
@@ -61,6 +65,7 @@ class Pattern:
     contribution: float
     count: int
     occurrences: list[tuple[int, ...]] = field(repr=False)
+    vertices: np.ndarray = field(repr=False, compare=False)
     known: bool = True
     description: str = ""
 
@@ -190,10 +195,20 @@ class Explanation(Pictured):
                     contribution=float(part.contributions[place]),
                     count=int(part.tally.times[place]),
                     occurrences=part.found.of(part.tally.hashes[place]),
+                    vertices=self._vertices_of(part, place),
                     known=bool(part.known[place]),
                     description=description,
                 )
         return [found[place] for place in order.tolist()]
+
+    def _vertices_of(self, part: FoundLevel, place: int) -> np.ndarray:
+        """Divide the contribution of one pattern among the vertices of its occurrences."""
+        rows = part.found.hashes == part.tally.hashes[place]
+        occurrences = part.found._replace(
+            hashes=part.found.hashes[rows], paths=part.found.paths[rows]
+        )
+        values = np.full(rows.sum(), part.contributions[place] / part.tally.times[place])
+        return share_occurrences(part.seen, [(occurrences, values)], self.share)[0]
 
     def fragments(self) -> list[Fragment]:
         """Return the decision as a sum over named parts of the graph.

@@ -39,6 +39,7 @@ BOND_ORDERS |= dict.fromkeys(("zero", "threecenter", "unspecified", "other"), 0.
 
 #: A code and its meaning in the description of a data set, and bonds by their valence.
 _CODE = re.compile(r"(?<!\S)(\d+)[ \t]+([A-Za-z]+|[123])(?=\s|$)")
+_ALPHABET = re.compile(r"(\d+=\w+ ?)+;(\d+=\w+ ?)+")
 _BOND_OF_VALENCE = {"1": "single", "2": "double", "3": "triple"}
 
 
@@ -80,9 +81,11 @@ def read_alphabet(readme: str) -> str | None:
 def with_atom_labels(graph: GraphBatch) -> GraphBatch:
     """Return one graph with atoms and bonds as labels if the column ``alphabet`` has its codes."""
     alphabet = graph.columns["alphabet"][0] if "alphabet" in graph.columns else None
-    if not isinstance(alphabet, str) or graph.edge_labels is None:
+    if graph.edge_labels is None or not _ALPHABET.fullmatch(str(alphabet)):
         return graph
-    atoms, bonds = (dict(pair.split("=") for pair in part.split()) for part in alphabet.split(";"))
+    atoms, bonds = (
+        dict(pair.split("=") for pair in part.split()) for part in str(alphabet).split(";")
+    )
     labels = [atoms.get(str(label)) for label in graph.labels.tolist()]
     edge_labels = [bonds.get(str(label)) for label in graph.edge_labels.tolist()]
     if None in labels or None in edge_labels:

@@ -525,8 +525,12 @@ class Occurrences(NamedTuple):
 
     def of(self, wanted: np.ndarray) -> list[tuple[int, ...]]:
         """Return the sorted vertex paths of some features."""
-        rows = self.paths[np.isin(self.hashes, wanted)].tolist()
-        return sorted(tuple(vertex for vertex in row if vertex >= 0) for row in rows)
+        paths = self.paths[np.isin(self.hashes, wanted)]
+        sizes = (paths >= 0).sum(axis=1)
+        tuples: list[tuple[int, ...]] = []
+        for size in np.unique(sizes).tolist():
+            tuples += zip(*paths[sizes == size, :size].T.tolist(), strict=True)
+        return sorted(tuples)
 
     def tally(self) -> Tally:
         """Return the distinct features, the number of occurrences and the sum of their weights."""

@@ -358,7 +358,7 @@ def compare_sets(
     >>> graphs, family = gg.load_drugs()
     >>> test = gg.compare_sets(graphs[family == "opioids"], graphs[family == "corticosteroids"])
     >>> print(test.fragments(1)[0].name)
-    benzene ring
+    steroid
     """
     check_value("permutations", permutations, Whole(1))
     check_value("random_state", random_state, SEED)

@@ -308,4 +308,4 @@ class TestAlphabets:
         graphs, _ = gg.load_tu(tmp_path / "ACIDS")
         assert graphs == gg.as_graphs([acid, acid])  # labels are as in the files
         assert sorted(letters(gg.draw(graphs[1]))) == list("HOO")
-        assert [part.name for part in cut(graphs[1])] == ["carboxylic acid", "methyl"]
+        assert {part.name for part in cut(graphs[1])} == {"carboxylic acid", "methyl"}

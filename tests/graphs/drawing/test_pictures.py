@@ -308,6 +308,15 @@ def test_arcs_are_arrows_and_say_where_the_root_is():
     assert points[3, 0] < points[1, 0] < min(points[0, 0], points[2, 0])
 
 
+@pytest.mark.parametrize("value", ["gothic", 3, None, [1, 2, 3], [(0.5, 1.0)]])
+def test_columns_of_a_table_that_mean_something_else(value):
+    batch = gg.as_graphs([([(0, 1)], [0, 1], [0])])
+    columns = {name: [value] for name in ("arcs", "alphabet", "smiles", "molecule", "atoms")}
+    assert centres(parsed(gg.draw(batch.with_columns(columns)))).shape == (2, 2)
+    ethane = gg.as_graphs(["CC"]).with_columns({"atoms": [value], "arcs": [value]})
+    assert centres(parsed(gg.draw(ethane))).shape == (2, 2)
+
+
 def test_two_or_three_attributes_are_positions():
     corners = np.array([(0.0, 0.0), (2.0, 0.0), (2.0, 1.0), (0.0, 1.0)])
     graph = gg.GraphBatch.from_edges([4], [(0, 1), (1, 2), (2, 3)], vertex_attributes=corners)

@@ -36,9 +36,11 @@ def source_molecule(graph: GraphBatch) -> SourceMolecule | None:
         elif isinstance(columns.get("smiles"), str):
             molecule = Chem.MolFromSmiles(columns["smiles"])
         if molecule is not None:
-            if "atoms" not in columns and graph.n_vertices > molecule.GetNumAtoms():
-                molecule = Chem.AddHs(molecule)
-            atoms = np.asarray(columns.get("atoms", np.arange(molecule.GetNumAtoms())))
+            atoms = np.asarray(columns.get("atoms"))
+            if atoms.ndim != 1 or atoms.dtype.kind not in "iu":
+                if graph.n_vertices > molecule.GetNumAtoms():
+                    molecule = Chem.AddHs(molecule)
+                atoms = np.arange(molecule.GetNumAtoms())
             if _fits(graph, molecule, atoms):
                 return SourceMolecule(molecule, atoms)
         graph = with_atom_labels(graph)
@@ -49,7 +51,7 @@ def source_molecule(graph: GraphBatch) -> SourceMolecule | None:
 
 def _fits(graph: GraphBatch, molecule: Any, atoms: np.ndarray) -> bool:
     """Return whether the vertices are these atoms, and the edges the bonds between them."""
-    if len(atoms) != graph.n_vertices:
+    if len(atoms) != graph.n_vertices or atoms.max(initial=-1) >= molecule.GetNumAtoms():
         return False
     vertex = {atom: number for number, atom in enumerate(atoms.tolist())}
     ends = [(bond.GetBeginAtomIdx(), bond.GetEndAtomIdx()) for bond in molecule.GetBonds()]

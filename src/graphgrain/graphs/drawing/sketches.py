@@ -151,10 +151,11 @@ def graph_points(graph: GraphBatch, like: GraphBatch | None = None) -> np.ndarra
 
 def arcs_of(graph: GraphBatch) -> np.ndarray:
     """Return the pairs of the column ``arcs`` that are edges, in their direction."""
-    pairs = graph.columns["arcs"][0] if "arcs" in graph.columns else []
-    arcs = np.asarray(pairs, dtype=np.int64).reshape(-1, 2)
+    arcs = np.asarray(graph.columns["arcs"][0] if "arcs" in graph.columns else [])
+    if arcs.ndim != 2 or arcs.shape[1] != 2 or arcs.dtype.kind not in "iu":
+        return np.empty((0, 2), dtype=np.int64)
     edges = set(map(tuple, graph.edges.tolist()))
-    return arcs[[tuple(sorted(arc)) in edges for arc in arcs.tolist()]] if len(arcs) else arcs
+    return arcs[[tuple(sorted(arc)) in edges for arc in arcs.tolist()]]
 
 
 def sketch_graph(
