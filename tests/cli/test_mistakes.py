@@ -74,7 +74,9 @@ def test_data_without_graphs(command, here):
     gg.save_tu(here / "D.zip", gg.load_drugs()[0][:0], [])
     name, *options = command
     assert "There is no graph in D.zip." in fails(name, "D.zip", *options)
-    assert [path.name for path in here.iterdir()] == ["D.zip"]
+    (here / "heads.csv").write_text("smiles,y\n")
+    assert "heads.csv holds no molecule" in fails(name, "heads.csv", *options)
+    assert sorted(path.name for path in here.iterdir()) == ["D.zip", "heads.csv"]
 
 
 @pytest.mark.parametrize("command", [("explain", "--row", 1), ("explore",), ("evaluate",)])
