@@ -125,11 +125,10 @@ def usage(name: str) -> str:
     arguments = [p for p in command.params if p.param_type_name == "argument"]
     options = [p for p in command.params if p.param_type_name == "option" and p.name != "help"]
     line = " ".join([f"graphgrain {name}", *map(_argument, arguments), "[OPTIONS]"])
-    reads = set(READING) - {"target"} <= {p.name for p in options}
+    reads = set(READING) <= {p.name for p in options}
     table = _table(arguments, [p for p in options if not reads or p.name not in READING])
     if reads:
-        without = "" if "target" in {p.name for p in options} else " except `--target`"
-        table += f"\nand the options for [how DATA is read](#how-data-is-read){without}.\n"
+        table += "\nand the options for [how DATA is read](#how-data-is-read).\n"
     examples = Text.from_markup(command.epilog).plain.removeprefix("Examples").replace("$ ", "")
     shell = "\n".join(filter(None, examples.split("\n")))
     return f"## {name}\n\n{command.help}\n\n```text\n{line}\n```\n\n{table}\n```sh\n{shell}\n```\n"

@@ -9,21 +9,20 @@ from __future__ import annotations
 
 import csv
 import errno
-import io
 import os
 import shutil
 import stat
 import sys
 import tempfile
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import SimpleNamespace
 from typing import IO, Any
 from uuid import uuid4
 
-from .errors import UnwritableFileError
+from .errors import InvalidParameterError, UnwritableFileError
 
 #: Windows neither replaces nor deletes a file that is open or mapped into memory elsewhere.
 _READERS_BLOCK = sys.platform == "win32"
@@ -97,6 +96,20 @@ def suffix_of(path: str | os.PathLike[str], of_streams: str) -> str:
     return of_streams if stream and not place.is_dir() else place.suffix
 
 
+def check_form(path: str | os.PathLike[str], what: str, forms: Sequence[str]) -> str:
+    """Return the suffix of an output, one of ``forms``; the first is that of streams.
+
+    Raises an error early, too, if :func:`atomic_write` would reject the path.
+    """
+    form = suffix_of(path, forms[0])
+    if form not in forms:
+        *most, last = forms
+        words = f"{', '.join(most)} or {last}" if most else last
+        raise InvalidParameterError(f"{what} is written as {words}; got {str(path)!r}.")
+    check_output(path, what)
+    return form
+
+
 def check_output(path: str | os.PathLike[str], what: str = "The file") -> None:
     """Raise an error early if :func:`atomic_write` would reject a path."""
     if is_standard_output(path):
@@ -160,14 +173,22 @@ def _open_standard_output() -> Iterator[IO[bytes]]:
     sys.stdout.buffer.flush()
 
 
-def write_csv(path: str | os.PathLike[str], rows: Iterable[Iterable[object]]) -> None:
-    """Write comma-separated values; the first row contains the column names."""
-    text = io.StringIO()
-    # With its own line end, "\r\n", the writer also quotes values that contain "\r".
-    lines = SimpleNamespace(write=lambda line: text.write(line[:-2] + "\n"))
-    csv.writer(lines).writerows(rows)
+def write_page(path: str | os.PathLike[str], html: str) -> None:
+    """Write a page of HTML."""
+    with atomic_write(path, "The page") as file:
+        file.write(html.encode())
+
+
+def write_csv(path: str | os.PathLike[str], rows: Iterable[Iterable[object]]) -> int:
+    """Write comma-separated values as they are made; return the number of rows after the heads."""
+    count = 0
     with atomic_write(path, "The table") as file:
-        file.write(text.getvalue().encode())
+        # With its own line end, "\r\n", the writer also quotes values that contain "\r".
+        lines = SimpleNamespace(write=lambda line: file.write(f"{line[:-2]}\n".encode()))
+        table = csv.writer(lines)
+        for count, row in enumerate(rows):  # noqa: B007
+            table.writerow(row)
+    return count
 
 
 def take_over(temporary: Path, place: Path, there: os.stat_result | None) -> None:

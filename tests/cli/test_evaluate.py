@@ -193,7 +193,7 @@ def test_duplicates_are_removed(here):
     [
         (("--kernel", "treepp"), "no kernel 'treepp'. Did you mean tree++?"),
         (("--kernel", "models"), "Did you mean model?"),
-        (("--set", "tree_depth"), "tree_depth has no value"),
+        (("--set", "tree_depth"), "The value is missing"),
         (("--set", "depth=3"), "Did you mean tree_depth or path_depth?"),
         (("--set", "tree_depth=-1"), "tree_depth must be an integer of 0"),
         (("--folds", 500), "number of graphs or groups, 48; got 500"),

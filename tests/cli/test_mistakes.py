@@ -30,7 +30,7 @@ def test_an_option_takes_one_value_wherever_it_stands(toy):
         (["evaluate", "drugs", "--errors", "ignore"], "'ignore' is not one of 'raise', 'skip'"),
         (["evaluate", "drugs", "--labels", "charge"], "--labels is for files of molecules"),
         (["evaluate", "drugs", "--target", "x"], "--target is for files of molecules"),
-        (["kernel", "drugs", "-o", "K.txt"], "written as .npz, .npy or .csv; got 'K.txt'"),
+        (["kernel", "drugs", "-o", "K.txt"], "written as .csv, .npy or .npz; got 'K.txt'"),
         (["kernel", "drugs", "-o", "no/K.npz"], "There is no folder 'no'"),
         (["demo", "--drug", "morphin"], "Did you mean morphine or"),
         (["info", "."], "'.' holds no data set in TU format"),
@@ -74,7 +74,9 @@ def test_data_without_graphs(command, here):
     gg.save_tu(here / "D.zip", gg.load_drugs()[0][:0], [])
     name, *options = command
     assert "There is no graph in D.zip." in fails(name, "D.zip", *options)
-    assert [path.name for path in here.iterdir()] == ["D.zip"]
+    (here / "heads.csv").write_text("smiles,y\n")
+    assert "heads.csv holds no molecule" in fails(name, "heads.csv", *options)
+    assert sorted(path.name for path in here.iterdir()) == ["D.zip", "heads.csv"]
 
 
 @pytest.mark.parametrize("command", [("explain", "--row", 1), ("explore",), ("evaluate",)])
@@ -97,6 +99,27 @@ def test_several_targets_are_for_fit_alone(command, here):
         name, "D.zip", *options
     )
     assert [path.name for path in here.iterdir()] == ["D.zip"]
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("cluster", "drugs"),
+        ("evaluate", "drugs"),
+        ("explore", "drugs"),
+        ("explain", "drugs", "--row", 1),
+        ("fit", "drugs"),
+        ("kernel", "drugs"),
+        ("pairs", "drugs"),
+        ("predict", "m.ggm", "m.csv"),
+    ],
+    ids=lambda command: command[0],
+)
+def test_a_folder_in_the_place_of_the_output_is_refused_before_the_work(command, here, monkeypatch):
+    name = "out.html" if command[0] == "explain" else "out.csv"
+    (here / name).mkdir()
+    monkeypatch.setattr("graphgrain.graphs.datasets.fetch.load_drugs", lambda: 1 / 0)
+    assert "it is a folder" in fails(*command, "-o", name)
 
 
 def test_wrong_usage_is_exit_code_2():

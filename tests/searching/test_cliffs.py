@@ -183,7 +183,7 @@ def test_the_command(assays, tmp_path):
         (("--target", "y"), "1 of 7 graphs have none"),
         (("--target", "y", "--missing", "skip", "--min-difference", 0), "must be above 0"),
         (("--target", "y", "--min-similarity", 0), "--min-similarity is above 0"),
-        (("--target", "y", "-o", "x.html"), "written as .csv, .jsonl, .parquet"),
+        (("--target", "y", "-o", "x.html"), "written as .csv, .jsonl or .parquet"),
     ],
 )
 def test_mistakes_are_told(assays, words, message):

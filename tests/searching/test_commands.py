@@ -186,7 +186,7 @@ def test_queries_are_data_sets_too(tmp_path, monkeypatch):
         (("pairs", "LIBRARY", "drugs", "--max-per-graph", 1), "are for the pairs of one"),
         (("pairs", "LIBRARY", "--min-similarity", 1.5), "--min-similarity is above 0"),
         (("pairs", "LIBRARY", "--similarity", "containment"), "is one of minmax, cosine"),
-        (("pairs", "LIBRARY", "-o", "pairs.txt"), "written as .csv, .jsonl, .parquet"),
+        (("pairs", "LIBRARY", "-o", "pairs.txt"), "written as .csv, .jsonl or .parquet"),
         (("pairs", "LIBRARY", "-o", "no/pairs.csv"), "There is no folder"),
     ],
 )

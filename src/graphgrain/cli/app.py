@@ -19,6 +19,7 @@ from ..errors import GraphgrainError, GraphgrainWarning, InvalidParameterError
 from ..writing import is_standard_output
 from .console import err, is_of_output, note, prepare_streams, report_unwritable_output
 from .interrupts import interrupted, raise_from_now_on
+from .options import Reading
 
 #: Exit codes: invalid input, and an internal error.
 BAD_INPUT, FAILURE = 2, 1
@@ -55,8 +56,13 @@ class Interrupted(Exception):
     """Ctrl-C, with a message for the user."""
 
 
-def command(examples: Sequence[str]) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Register a function as the command of its name, with examples in its help."""
+def command(
+    examples: Sequence[str], reads_data: bool = False
+) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Register a function as the command of its name, with examples in its help.
+
+    With ``reads_data`` it also has the options of :class:`Reading`, as ``ctx.obj``.
+    """
     lines = "\n\n".join(f"[dim]$[/dim] {escape(example)}" for example in examples)
 
     def register(function: Callable[..., None]) -> Callable[..., None]:
@@ -64,7 +70,8 @@ def command(examples: Sequence[str]) -> Callable[[Callable[..., None]], Callable
         paragraphs = (inspect.getdoc(function) or "").split("\n\n")
         text = "\n\n".join(" ".join(paragraph.split()) for paragraph in paragraphs)
         epilog = f"[bold]Examples[/bold]\n\n{lines}"
-        single.command(function.__name__, cls=_Command, help=text, epilog=epilog)(function)
+        kind = _ReadingCommand if reads_data else _Command
+        single.command(function.__name__, cls=kind, help=text, epilog=epilog)(function)
         _commands[function.__name__] = single
         return function
 
@@ -94,6 +101,22 @@ class _Command(TyperCommand):
                 raise typer.Exit(interrupted()) from None
             except Exception as error:
                 raise typer.Exit(_reported(error)) from None
+
+
+class _ReadingCommand(_Command):
+    """A command with the options of Reading, which are the fields of one object for it."""
+
+    def __init__(self, *arguments: Any, **settings: Any) -> None:
+        super().__init__(*arguments, **settings)
+        reader = typer.Typer(add_completion=False)
+        reader.command()(Reading)
+        self.reader: Any = typer.main.get_command(reader)
+        self.params += self.reader.params
+
+    def invoke(self, ctx: Any) -> Any:
+        values = {option.name: ctx.params.pop(option.name) for option in self.reader.params}
+        ctx.obj = self.reader.callback(**values)
+        return super().invoke(ctx)
 
 
 def _check_standard_output(parameters: dict[str, Any]) -> None:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from rich.table import Table
 
-from ..writing import write_csv
+from ..writing import check_output, write_csv
 from . import options as opt
 from .app import command
 from .console import answer, err, out, written
@@ -25,21 +25,16 @@ _SHOWN = 10
         "graphgrain cluster drugs --min-similarity 0.5",
         "graphgrain cluster library.ggi -o clusters.csv",
         "graphgrain cluster molecules.smi --pick 100 --json",
-    ]
+    ],
+    reads_data=True,
 )
 def cluster(
+    ctx: opt.Context,
     data: opt.IndexOrData,
     min_similarity: opt.MinSimilarity = 0.6,
     pick: opt.Pick = None,
     similarity: opt.Similarity = None,
     output: opt.OptionalOutput = None,
-    target: opt.Target = None,
-    id: opt.Id = None,
-    smiles: opt.Smiles = None,
-    labels: opt.Labels = "",
-    errors: opt.Errors = "raise",
-    missing: opt.Missing = "raise",
-    view: opt.View = None,
     jobs: opt.Jobs = -1,
     as_json: opt.Json = False,
 ) -> None:
@@ -49,10 +44,12 @@ def cluster(
     cluster.
     """
     check_share("--min-similarity", min_similarity)
+    if output is not None:
+        check_output(output, "The table")
     from ..searching.groups import pick_diverse, sphere_exclusion
     from .indexes import names_of, opened
 
-    reading = opt.Reading(target, id, smiles, labels, errors, missing, view)
+    reading: opt.Reading = ctx.obj
     rows: list[tuple[Any, ...]]
     index = opened(data, reading, jobs, similarity)
     ids = index.ids

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +13,7 @@ from ..errors import InvalidParameterError
 from . import options as opt
 from .app import command
 from .console import answer, err, out
-from .tables import print_table, text_table
+from .tables import text_table
 
 if TYPE_CHECKING:
     from ..kernels.bases.graph_kernel import GraphKernel
@@ -29,20 +30,16 @@ _SHOWN, _IN_JSON = 8, 50
         "graphgrain compare train.csv test.csv",
         "graphgrain compare molecules.csv --by active",
         "graphgrain compare MUTAG",
-    ]
+    ],
+    reads_data=True,
 )
 def compare(
+    ctx: opt.Context,
     first: opt.First,
     second: opt.Second = None,
     by: opt.By = None,
     kernel: opt.OptionalKernel = None,
     parameters: opt.Parameters = None,
-    id: opt.Id = None,
-    smiles: opt.Smiles = None,
-    labels: opt.Labels = "",
-    errors: opt.Errors = "raise",
-    missing: opt.Missing = "raise",
-    view: opt.View = None,
     jobs: opt.Jobs = -1,
     as_json: opt.Json = False,
 ) -> None:
@@ -68,7 +65,8 @@ def compare(
         raise InvalidParameterError(
             f"--by is for files of molecules; {first} is divided by its classes. Leave out --by."
         )
-    reading = opt.Reading(by, id, smiles, labels, errors, missing, view)
+    by = by or ctx.obj.target
+    reading = replace(ctx.obj, target=by)
     sides = [load_graphs(data, reading) for data in (first, second) if data is not None]
     if len(sides) == 2 and all(len(side.graphs) == 1 for side in sides):
         _compare_graphs(sides, estimator, as_json)
@@ -243,4 +241,4 @@ def _in_words(reason: dict[str, Any]) -> str:
 def _print(heads: Sequence[str], rows: Sequence[Sequence[object]], right: Any = ()) -> None:
     if rows:
         out().print()
-        print_table(out(), text_table(heads, rows, right))
+        out().print(text_table(heads, rows, right))

@@ -35,7 +35,7 @@ def demo(
     from ..kernels.vertex_histogram import VertexHistogram
     from ..pages.evaluation import evaluation_page
     from ..pages.graph_pages import explore_page, write_neighbours
-    from ..writing import atomic_write, unwritable
+    from ..writing import unwritable, write_page
     from .loading import BUNDLED, load
 
     start = time.perf_counter()
@@ -85,12 +85,10 @@ def demo(
         ("Predictions for all drugs, explained", "explore.html"),
     ]
     write_neighbours(pictures, kernel, graphs, names, y, me, near, links)
-    with atomic_write(page, "The page") as file:
-        file.write(evaluation_page(compared).encode())
+    write_page(page, evaluation_page(compared))
     explored = output / "explore.html"
-    with atomic_write(explored, "The page") as file:
-        found = explore(BUNDLED, graphs, y, names, n_jobs=jobs)
-        file.write(explore_page(found, links).encode())
+    exploration = explore(BUNDLED, graphs, y, names, n_jobs=jobs)
+    write_page(explored, explore_page(exploration, links))
     taken = time.perf_counter() - start
     if as_json:
         answer(
@@ -111,9 +109,9 @@ def demo(
     say(f"\nOpen in a browser: [bold]{escape(str(pictures))}[/bold], the nearest neighbours,")
     say(f"                   [bold]{escape(str(page))}[/bold], the comparison of kernels,")
     say(f"                   [bold]{escape(str(explored))}[/bold], all predictions explained.")
-    assert found.score is not None
+    assert exploration.score is not None
     say(
-        f"The last page has {100 * found.score:.1f} % right predictions instead of "
+        f"The last page has {100 * exploration.score:.1f} % right predictions instead of "
         f"{100 * mean['Tree++']:.1f} %: it weighs several kernels, and leaves out one graph "
         "at a time."
     )

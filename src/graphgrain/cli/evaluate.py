@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from rich.markup import escape
 
 from ..errors import InvalidParameterError
+from ..writing import check_output, write_page
 from . import options as opt
 from .app import Interrupted, command
 from .console import answer, err, out
@@ -31,9 +32,11 @@ if TYPE_CHECKING:
         "graphgrain evaluate logp.csv.gz --target logp --split scaffold",
         "graphgrain evaluate assays.csv --target y --columns dose,assay --descriptors rdkit",
         "graphgrain evaluate assays.csv --target y --time measured_on",
-    ]
+    ],
+    reads_data=True,
 )
 def evaluate(
+    ctx: opt.Context,
     data: opt.Data,
     kernel: opt.Kernels = "",
     split: opt.Split = "folds",
@@ -49,13 +52,6 @@ def evaluate(
     parameters: opt.Parameters = None,
     table: opt.FoldTable = None,
     output: opt.OptionalOutput = None,
-    target: opt.Target = None,
-    id: opt.Id = None,
-    smiles: opt.Smiles = None,
-    labels: opt.Labels = "",
-    errors: opt.Errors = "raise",
-    missing: opt.Missing = "raise",
-    view: opt.View = None,
     jobs: opt.Jobs = -1,
     as_json: opt.Json = False,
 ) -> None:
@@ -67,14 +63,15 @@ def evaluate(
     all with the majority class. With -o one table and its verdict are written as a page. Results do
     not depend on the number of threads.
     """
+    if output is not None:
+        check_output(output, "The page")
     from ..evaluation.evaluate import evaluate as compute
     from ..learning.inputs import are_classes
     from ..pages.evaluation import evaluation_page
-    from ..writing import atomic_write
     from .loading import load
     from .models import training_table
 
-    reading = opt.Reading(target, id, smiles, labels, errors, missing, view)
+    reading: opt.Reading = ctx.obj
     loaded = load(data, reading).with_classes().with_one_target()
     if loaded.y is None:
         raise InvalidParameterError(f"evaluate needs targets to predict; {data} has none.")
@@ -107,8 +104,7 @@ def evaluate(
             progress=progress,
         )
     if output is not None:
-        with atomic_write(output, "The page") as file:
-            file.write(evaluation_page(result).encode())
+        write_page(output, evaluation_page(result))
     if as_json:
         answer(result.as_dict())
     else:
@@ -123,7 +119,7 @@ def _model(
     from ..evaluation.evaluate import MODEL
     from ..learning.classifier import GraphClassifier
     from ..learning.regressor import GraphRegressor
-    from .kernel_options import chosen_kernel, given
+    from .kernel_options import chosen_kernel, kernel_parameters
     from .loading import note_ignored_attributes
 
     if name == MODEL:
@@ -131,8 +127,8 @@ def _model(
             return name
         return (GraphClassifier if classes else GraphRegressor)(descriptors=descriptors)
     chosen_kernel(name, parameters, beside=(MODEL,))
-    entry = candidates(name).with_parameters(**given(name, parameters))
-    note_ignored_attributes(loaded, [entry.kernel(**entry.settings[0])])
+    entry = candidates(name).with_parameters(**kernel_parameters(name, parameters))
+    note_ignored_attributes(loaded, entry.kernel(**entry.settings[0]))
     return entry
 
 
@@ -199,7 +195,7 @@ def _progress(quiet: bool, table: Any) -> Iterator[Callable[[str, int], None]]:
 
 def _show(result: Evaluation) -> None:
     from ..evaluation.statistics import p_words
-    from .tables import print_table, text_table
+    from .tables import text_table
 
     title = f"{result.name}: {result.measures[0].replace('_', ' ')}"
     rows = []
@@ -209,5 +205,5 @@ def _show(result: Evaluation) -> None:
         p = "" if row.p != row.p else p_words(row.p)
         rows.append((row.model, f"{row.mean:.3f}", deviation, lead, p, row.chosen))
     heads = ["model", "mean", "deviation", f"{result.models[0]} minus it", "test", "chosen"]
-    print_table(out(), text_table(heads, rows, heads[1:4], title))
+    out().print(text_table(heads, rows, heads[1:4], title))
     out().print(escape(result.verdict))

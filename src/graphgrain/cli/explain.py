@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from rich.markup import escape
 
 from ..errors import InvalidParameterError
-from ..writing import atomic_write, suffix_of
+from ..writing import atomic_write, check_form
 from . import options as opt
 from .app import command
 from .console import answer, err, out
@@ -26,20 +26,15 @@ if TYPE_CHECKING:
         "graphgrain explain molecules.csv --target active --row 17,20-22 -o why.html",
         "graphgrain explain new.smi --model model.ggm --row 1",
         "graphgrain explain MUTAG --row 1 -o why.svg",
-    ]
+    ],
+    reads_data=True,
 )
 def explain(
+    ctx: opt.Context,
     data: opt.Data,
     row: opt.Row,
     model: opt.ModelOption = None,
     output: opt.OptionalOutput = None,
-    target: opt.Target = None,
-    id: opt.Id = None,
-    smiles: opt.Smiles = None,
-    labels: opt.Labels = "",
-    errors: opt.Errors = "raise",
-    missing: opt.Missing = "raise",
-    view: opt.View = None,
     jobs: opt.Jobs = -1,
     as_json: opt.Json = False,
 ) -> None:
@@ -49,12 +44,8 @@ def explain(
     The contributions of their patterns are exact, and the uncertainty of each prediction is shown.
     With --model nothing is fitted, and no target is needed.
     """
-    form = None if output is None else suffix_of(output, ".html")
-    if form not in (None, ".html", ".svg", ".png"):
-        raise InvalidParameterError(
-            f"An explanation is written as .html, .svg or .png; got {str(output)!r}."
-        )
-    if model is not None and view:
+    form = output and check_form(output, "An explanation", (".html", ".svg", ".png"))
+    if model is not None and ctx.obj.view:
         raise InvalidParameterError(
             "A model has its own view; got --view as well. Leave it out, and give it to fit."
         )
@@ -63,7 +54,7 @@ def explain(
     from .loading import load, row_names, with_labels
     from .models import labels_of, model_input, molecules_of
 
-    reading = opt.Reading(target, id, smiles, labels, errors, missing, view)
+    reading: opt.Reading = ctx.obj
     fitted = None if model is None else load_model(model)
     if fitted is not None:  # read molecules with the label options of training
         reading = with_labels(reading, labels_of(fitted), "The model was trained")

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from rich.markup import escape
 
-from ..writing import atomic_write
+from ..writing import check_output, write_page
 from . import options as opt
 from .app import command
 from .console import answer, err, out
@@ -17,19 +17,14 @@ from .console import answer, err, out
         "graphgrain explore drugs",
         "graphgrain explore molecules.csv --target active -o molecules.html",
         "graphgrain explore MUTAG --most 100",
-    ]
+    ],
+    reads_data=True,
 )
 def explore(
+    ctx: opt.Context,
     data: opt.Data,
     output: opt.Output = Path("explore.html"),
     most: opt.Most = 1000,
-    target: opt.Target = None,
-    id: opt.Id = None,
-    smiles: opt.Smiles = None,
-    labels: opt.Labels = "",
-    errors: opt.Errors = "raise",
-    missing: opt.Missing = "raise",
-    view: opt.View = None,
     jobs: opt.Jobs = -1,
     as_json: opt.Json = False,
 ) -> None:
@@ -39,19 +34,19 @@ def explore(
     model fitted without it, the contributions of fragments and vertices, and its nearest neighbours
     with their differences. Without a target there are only the map and the neighbours.
     """
+    check_output(output, "The page")
     from ..evaluation.exploration import explore as exploration
     from ..graphs.batch import counted
     from ..pages.graph_pages import explore_page
     from .loading import load
 
-    reading = opt.Reading(target, id, smiles, labels, errors, missing, view)
+    reading: opt.Reading = ctx.obj
     loaded = load(data, reading).with_one_target()
     with err().status(f"Exploring {escape(loaded.name)}"):
         page = exploration(
             loaded.name, loaded.graphs, loaded.y, loaded.names, most=most, n_jobs=jobs
         )
-        with atomic_write(output, "The page") as file:
-            file.write(explore_page(page).encode())
+        write_page(output, explore_page(page))
     if as_json:
         answer({"page": str(output), "graphs": len(page.graphs), "score": page.score})
         return

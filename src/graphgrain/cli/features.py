@@ -21,22 +21,17 @@ from .console import answer, err, written
         "graphgrain features molecules.smi.gz -o features",
         "graphgrain features table.csv -o features --errors skip --n-features 65536",
         "graphgrain features MUTAG -o features --kernel wl --set n_iter=4",
-    ]
+    ],
+    reads_data=True,
 )
 def features(
+    ctx: opt.Context,
     data: opt.Data,
     output: opt.Output,
     kernel: opt.Kernel = "tree++",
     parameters: opt.Parameters = None,
     n_features: opt.NumberOfFeatures = 2**20,
     shard_size: opt.ShardSize = 20_000,
-    target: opt.Target = None,
-    id: opt.Id = None,
-    smiles: opt.Smiles = None,
-    labels: opt.Labels = "",
-    errors: opt.Errors = "raise",
-    missing: opt.Missing = "raise",
-    view: opt.View = None,
     jobs: opt.Jobs = -1,
     quiet: opt.Quiet = False,
     as_json: opt.Json = False,
@@ -53,7 +48,7 @@ def features(
     from .kernel_options import chosen_kernel
 
     estimator = chosen_kernel(kernel, parameters)
-    source, options = _source(data, opt.Reading(target, id, smiles, labels, errors, missing, view))
+    source, options = _source(data, ctx.obj)
     resumable = (
         f"Finished shards are saved in {str(output)!r}. Run the same command again to continue."
     )

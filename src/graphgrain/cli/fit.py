@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from rich.markup import escape
@@ -19,20 +20,15 @@ from .options import listed
         "graphgrain fit train.csv --target y -o model.ggm",
         "graphgrain fit assays.csv --target y --columns dose,assay --descriptors rdkit -o m.ggm",
         "graphgrain fit drugs -o families.ggm",
-    ]
+    ],
+    reads_data=True,
 )
 def fit(
+    ctx: opt.Context,
     data: opt.Data,
     output: opt.Output,
     columns: opt.Columns = "",
     descriptors: opt.Descriptors = None,
-    target: opt.Target = None,
-    id: opt.Id = None,
-    smiles: opt.Smiles = None,
-    labels: opt.Labels = "",
-    errors: opt.Errors = "raise",
-    missing: opt.Missing = "raise",
-    view: opt.View = None,
     jobs: opt.Jobs = -1,
     as_json: opt.Json = False,
 ) -> None:
@@ -51,7 +47,8 @@ def fit(
     from .loading import label_names, load
     from .models import check_numbers, training_table
 
-    reading = opt.Reading(target, id, smiles, labels, errors, missing)
+    view = ctx.obj.view
+    reading = replace(ctx.obj, view=None)
     loaded = load(data, reading).with_classes()
     if loaded.y is None:
         raise InvalidParameterError(f"fit needs classes or numbers as targets; {data} has none.")
@@ -71,7 +68,7 @@ def fit(
     model.set_params(n_jobs=None, verbose=0)
     model.reading_ = {
         "labels": [name in label_names(reading) for name in LabelOptions._fields],
-        "target": target,
+        "target": reading.target,
         "molecules": loaded.smiles,
     }
     model.save(output)

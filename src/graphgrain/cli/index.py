@@ -14,22 +14,17 @@ from .console import answer, written
         "graphgrain index drugs -o drugs.ggi",
         "graphgrain index molecules.smi.gz -o library.ggi --errors skip",
         "graphgrain index molecules.csv -o library.ggi --id name --kernel wl --set n_iter=3",
-    ]
+    ],
+    reads_data=True,
 )
 def index(
+    ctx: opt.Context,
     data: opt.Data,
     output: opt.Output,
     kernel: opt.OptionalKernel = None,
     parameters: opt.Parameters = None,
     similarity: opt.Similarity = None,
     overwrite: opt.Overwrite = False,
-    target: opt.Target = None,
-    id: opt.Id = None,
-    smiles: opt.Smiles = None,
-    labels: opt.Labels = "",
-    errors: opt.Errors = "raise",
-    missing: opt.Missing = "raise",
-    view: opt.View = None,
     jobs: opt.Jobs = -1,
     as_json: opt.Json = False,
 ) -> None:
@@ -48,7 +43,7 @@ def index(
     begin = time.perf_counter()
     made = build(
         data,
-        opt.Reading(target, id, smiles, labels, errors, missing, view),
+        ctx.obj,
         output,
         kernel=estimator,
         similarity=similarity,

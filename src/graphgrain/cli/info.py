@@ -11,7 +11,7 @@ from rich.table import Table
 from . import options as opt
 from .app import command
 from .console import answer, out, written
-from .tables import print_table, text_table
+from .tables import text_table
 
 if TYPE_CHECKING:
     import numpy as np
@@ -44,17 +44,12 @@ MOST_CLASSES = 30
         "graphgrain info drugs",
         "graphgrain info MUTAG --plot mutag.png",
         "graphgrain info my_molecules.csv --target active --json",
-    ]
+    ],
+    reads_data=True,
 )
 def info(
+    ctx: opt.Context,
     data: opt.OptionalData = None,
-    target: opt.Target = None,
-    id: opt.Id = None,
-    smiles: opt.Smiles = None,
-    labels: opt.Labels = "",
-    errors: opt.Errors = "raise",
-    missing: opt.Missing = "raise",
-    view: opt.View = None,
     plot: opt.Plot = None,
     as_json: opt.Json = False,
 ) -> None:
@@ -69,7 +64,7 @@ def info(
     from ..graphs.description import describe, text_histogram
     from .loading import load
 
-    loaded = load(data, opt.Reading(target, id, smiles, labels, errors, missing, view))
+    loaded = load(data, ctx.obj)
     y = _numbers_or_classes(loaded.y)
     statistics = describe(loaded.graphs, y)
     if plot is not None:
@@ -113,7 +108,7 @@ def _list_data_sets(as_json: bool) -> None:
         )
         for item in data_sets
     ]
-    print_table(out(), text_table(["name", "domain", *heads, "labels"], rows, heads))
+    out().print(text_table(["name", "domain", *heads, "labels"], rows, heads))
     out().print("\ndrugs comes with graphgrain; the others are downloaded on demand.")
 
 

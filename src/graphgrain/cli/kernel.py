@@ -9,8 +9,7 @@ from importlib.metadata import version
 
 from rich.markup import escape
 
-from ..errors import InvalidParameterError
-from ..writing import atomic_write, check_output, suffix_of
+from ..writing import atomic_write, check_form
 from . import options as opt
 from .app import command
 from .console import answer, err, written
@@ -22,20 +21,15 @@ from .console import answer, err, written
         "graphgrain kernel MUTAG -o mutag.npz --kernel wl --set n_iter=4",
         "graphgrain kernel Letter-high -o K.npz --view attribute-bins:n_bins=4",
         "graphgrain kernel my_graphs.zip -o K.csv --set path_depth=4,counts=sqrt",
-    ]
+    ],
+    reads_data=True,
 )
 def kernel(
+    ctx: opt.Context,
     data: opt.Data,
     output: opt.Output,
     kernel: opt.Kernel = "tree++",
     parameters: opt.Parameters = None,
-    target: opt.Target = None,
-    id: opt.Id = None,
-    smiles: opt.Smiles = None,
-    labels: opt.Labels = "",
-    errors: opt.Errors = "raise",
-    missing: opt.Missing = "raise",
-    view: opt.View = None,
     jobs: opt.Jobs = -1,
     as_json: opt.Json = False,
 ) -> None:
@@ -45,12 +39,7 @@ def kernel(
     about (parameters and versions, as JSON). The other formats contain K only. Parameters that are
     not set have the kernel's defaults.
     """
-    form = suffix_of(output, ".csv")
-    if form not in (".npz", ".npy", ".csv"):
-        raise InvalidParameterError(
-            f"The kernel matrix is written as .npz, .npy or .csv; got {str(output)!r}."
-        )
-    check_output(output, "The kernel matrix")
+    form = check_form(output, "The kernel matrix", (".csv", ".npy", ".npz"))
     import numpy as np
 
     from ..core.threads import thread_count
@@ -61,8 +50,8 @@ def kernel(
     from .loading import load, note_ignored_attributes
 
     estimator = chosen_kernel(kernel, parameters, n_jobs=jobs)
-    loaded = load(data, opt.Reading(target, id, smiles, labels, errors, missing, view))
-    note_ignored_attributes(loaded, [estimator])
+    loaded = load(data, ctx.obj)
+    note_ignored_attributes(loaded, estimator)
     begin = time.perf_counter()
     with err().status(f"{kernel} on {escape(loaded.name)}"):
         K = estimator.fit_transform(loaded.graphs)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
-from .. import views
+from .. import views as all_views
 from ..errors import InvalidParameterError
 from ..kernels.bases.graph_kernel import OUTPUT_PARAMETERS
 from ..kernels.registry import KERNELS
@@ -28,37 +28,27 @@ def chosen_kernel(
             f"There is no kernel {kernel!r}. {nearest(kernel, names)}The kernels are "
             f"{', '.join(names)}."
         )
-    estimator = KERNELS[kernel].kernel(**given(kernel, parameters), **more)
+    estimator = KERNELS[kernel].kernel(**kernel_parameters(kernel, parameters), **more)
     check_parameters(estimator)
     return estimator
 
 
-def given(kernel: str, parameters: Sequence[str] | None) -> dict[str, Any]:
+def kernel_parameters(kernel: str, parameters: Sequence[str] | None) -> dict[str, Any]:
     """Return the parameters set by ``--set``."""
-    known = sorted(set(KERNELS[kernel].kernel().get_params()) - OUTPUT_PARAMETERS)
-    return given_of(known, kernel, parameters)
+    names = sorted(set(KERNELS[kernel].kernel().get_params()) - OUTPUT_PARAMETERS)
+    form = "--set takes NAME=VALUE with a parameter of the kernel"
+    return assigned(names, kernel, listed(parameters), form)
 
 
-def given_of(
-    known: list[str],
-    owner: str,
-    parameters: Sequence[str] | None,
-    form: str = "--set takes NAME=VALUE",
-    which: str = " with a parameter of the kernel",
-    prefix: str = "",
-) -> dict[str, Any]:
-    """Parse ``NAME=VALUE`` texts; names must be in ``known``."""
+def assigned(names: list[str], owner: str, texts: Iterable[str], form: str) -> dict[str, Any]:
+    """Parse ``NAME=VALUE`` texts; ``names`` are those that ``owner`` has."""
     values: dict[str, Any] = {}
-    for text in listed(parameters):
+    for text in texts:
         name, equals, value = text.partition("=")
-        if not equals and name in known:
+        if not equals or name not in names:
+            hint = nearest(name, names) if name not in names else "The value is missing. "
             raise InvalidParameterError(
-                f"{form}; {name} has no value. Write it as {prefix}{name}=VALUE."
-            )
-        if not equals or name not in known:
-            raise InvalidParameterError(
-                f"{form}{which}; got {text!r}. {nearest(name, known)}The parameters of {owner} are "
-                f"{', '.join(known)}."
+                f"{form}; got {text!r}. {hint}The parameters of {owner} are {', '.join(names)}."
             )
         values[name] = parsed(value)
     return values
@@ -78,8 +68,8 @@ def parsed(value: str) -> Any:
 
 #: Views by command line name, such as ``edge-filter`` for EdgeFilter.
 VIEWS: dict[str, type[Any]] = {
-    re.sub(r"(?<=[a-z])(?=[A-Z])", "-", name).lower(): getattr(views, name)
-    for name in dir(views)
+    re.sub(r"(?<=[a-z])(?=[A-Z])", "-", name).lower(): getattr(all_views, name)
+    for name in dir(all_views)
     if name[0].isupper()
 }
 #: List parameters that also accept a single item.
@@ -100,9 +90,8 @@ def view(text: str) -> Any:
             f"There is no view {name!r}. {nearest(name, VIEWS)}The views are {', '.join(VIEWS)}; "
             "parameters follow a colon, as in edge-filter:drop=1."
         )
-    known = sorted(VIEWS[name]().get_params())
-    form = "--view takes NAME:PARAMETER=VALUE"
-    values = given_of(known, name, [rest], form, which="", prefix=f"{name}:")
+    names = sorted(VIEWS[name]().get_params())
+    values = assigned(names, name, listed([rest]), "--view takes NAME:PARAMETER=VALUE")
     for parameter in set(values) & set(_LISTS):
         if not isinstance(values[parameter], list | tuple):
             values[parameter] = [values[parameter]]
@@ -115,5 +104,5 @@ def combined(texts: Sequence[str] | None) -> Any:
         return None
     from sklearn.pipeline import make_pipeline
 
-    found = [view(text) for text in texts]
-    return found[0] if len(found) == 1 else make_pipeline(*found)
+    views = [view(text) for text in texts]
+    return views[0] if len(views) == 1 else make_pipeline(*views)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import warnings
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -14,7 +13,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from ..errors import (
-    GraphgrainWarning,
     InvalidFileError,
     InvalidGraphError,
     InvalidParameterError,
@@ -191,24 +189,20 @@ def with_labels(reading: Reading, labels: Iterable[str], built: str) -> Reading:
     return replace(reading, labels=",".join(labels))
 
 
-def note_ignored_attributes(data: Loaded, kernels: Iterable[GraphKernel]) -> None:
+def note_ignored_attributes(data: Loaded, kernel: GraphKernel) -> None:
     """Warn if graphs have attributes that a kernel does not use."""
     graphs = data.graphs
     columns = {"vertex": graphs.vertex_attributes, "edge": graphs.edge_attributes}
-    found = [
+    present = [
         counted(values.shape[1], f"{kind} attribute")
         for kind, values in columns.items()
         if values is not None and values.shape[1]
     ]
-    kinds = (type(k).__name__ for k in kernels if not k.get_params().get("attributes", False))
-    blind = list(dict.fromkeys(kinds))
-    if found and blind and not data.view:
-        warnings.warn(
-            f"{data.name} has {' and '.join(found)}, which {', '.join(blind)} "
-            f"{'do' if len(blind) > 1 else 'does'} not use. --view attribute-bins turns them "
-            "into labels; the kernel propa can use those of vertices (--set attributes=True).",
-            GraphgrainWarning,
-            stacklevel=2,
+    if present and not data.view and not kernel.get_params().get("attributes", False):
+        note(
+            f"{data.name} has {' and '.join(present)}, which {type(kernel).__name__} does not use. "
+            "--view attribute-bins turns them into labels; the kernel propa can use those of "
+            "vertices (--set attributes=True)."
         )
 
 

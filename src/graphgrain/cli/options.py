@@ -135,15 +135,18 @@ View = Annotated[
 
 @dataclass(frozen=True)
 class Reading:
-    """How DATA is read: the values of the options above."""
+    """How DATA is read: options of all commands that read it, which have it as ``ctx.obj``."""
 
-    target: str | None = None
-    id: str | None = None
-    smiles: str | None = None
-    labels: str = ""
-    errors: str = "raise"
-    missing: str = "raise"
-    view: list[str] | None = None
+    target: Target = None
+    id: Id = None
+    smiles: Smiles = None
+    labels: Labels = ""
+    errors: Errors = "raise"
+    missing: Missing = "raise"
+    view: View = None
+
+
+Context = typer.Context
 
 
 # ------------------------------------------------------------------ what is written

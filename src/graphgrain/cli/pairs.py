@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import islice
+from dataclasses import replace
+from itertools import chain, islice
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
 from rich.markup import escape
 
 from ..errors import InvalidParameterError
-from ..writing import atomic_write, check_output, suffix_of
+from ..writing import atomic_write, check_form, suffix_of, write_csv
 from . import options as opt
 from .app import command
 from .console import answer, err, note, out, written
@@ -40,9 +39,11 @@ _TOGETHER = 1 << 16
         "graphgrain pairs library.ggi --min-similarity 0.8 -o pairs.parquet",
         "graphgrain pairs assays.csv --target pIC50 --min-difference 2 -o cliffs.csv",
         "graphgrain pairs train.csv test.csv --min-similarity 0.9",
-    ]
+    ],
+    reads_data=True,
 )
 def pairs(
+    ctx: opt.Context,
     data: opt.IndexOrData,
     second: opt.SecondData = None,
     min_similarity: opt.OptionalMinSimilarity = None,
@@ -50,13 +51,6 @@ def pairs(
     min_difference: opt.MinDifference = 1.0,
     max_per_graph: opt.MaxPerGraph = None,
     output: opt.OptionalOutput = None,
-    target: opt.Target = None,
-    id: opt.Id = None,
-    smiles: opt.Smiles = None,
-    labels: opt.Labels = "",
-    errors: opt.Errors = "raise",
-    missing: opt.Missing = "raise",
-    view: opt.View = None,
     jobs: opt.Jobs = -1,
     as_json: opt.Json = False,
 ) -> None:
@@ -71,33 +65,28 @@ def pairs(
     check_share("--min-similarity", least)
     if similarity is not None and second is None:
         opt.check_choice("--similarity", similarity, ("minmax", "cosine"))
-    if output is not None:
-        if suffix_of(output, ".csv") not in _FORMS:
-            raise InvalidParameterError(
-                f"Pairs are written as {', '.join(_FORMS)}; got {str(output)!r}."
-            )
-        check_output(output, "The table of pairs")
-        if suffix_of(output, ".csv") == ".parquet":
-            from ..scaling.feature_shards import pyarrow
+    if output is not None and check_form(output, "The table of pairs", _FORMS) == ".parquet":
+        from ..scaling.feature_shards import pyarrow
 
-            pyarrow()  # fail early if it is not installed
+        pyarrow()  # fail early if it is not installed
     from ..graphs.batch import counted
     from ..graphs.processes import progress_bar
     from ..searching.similar_pairs import capped_pairs, iter_pairs, joined_pairs
     from .indexes import opened
 
+    reading: opt.Reading = ctx.obj
+    target = reading.target
     if second is not None:
         if target is not None or max_per_graph is not None:
             raise InvalidParameterError(
                 "--target and --max-per-graph are for the pairs of one collection. Leave them out, "
                 "or give one collection."
             )
-        reading = opt.Reading(None, id, smiles, labels, errors, missing, view)
         _between(data, second, reading, least, similarity, output, jobs, as_json)
         return
     # The target is a column of the index, and its missing values are found there.
-    skip = missing == "skip" and target is not None
-    reading = opt.Reading(None, id, smiles, labels, errors, "raise" if skip else missing, view)
+    skip = reading.missing == "skip" and target is not None
+    reading = replace(reading, target=None, missing="raise" if skip else reading.missing)
     index = opened(data, reading, jobs, similarity)
     if target is not None:
         _cliffs(index, target, skip, least, min_difference, max_per_graph, output, as_json)
@@ -300,21 +289,15 @@ def _named(heads: Sequence[str], rows: Iterable[Sequence[Any]]) -> list[dict[str
 def _write(output: Path, heads: Sequence[str], rows: Iterable[Sequence[Any]]) -> int:
     """Write a table in the form of its suffix as rows are made; return their number."""
     form = suffix_of(output, ".csv")
+    if form == ".csv":
+        return write_csv(output, chain([heads], rows))
+    count = 0
     with atomic_write(output, "The table of pairs") as file:
         if form == ".parquet":
             return _write_parquet(file, heads, iter(rows))
-        count = 0
-        text = io.TextIOWrapper(file, encoding="utf-8", newline="", write_through=True)
-        table = csv.writer(text, lineterminator="\n")
-        if form == ".csv":
-            table.writerow(heads)
         for count, row in enumerate(rows, 1):  # noqa: B007
-            if form == ".csv":
-                table.writerow(row)
-            else:
-                text.write(json.dumps(dict(zip(heads, row, strict=True))) + "\n")
-        text.detach()
-        return count
+            file.write(f"{json.dumps(dict(zip(heads, row, strict=True)))}\n".encode())
+    return count
 
 
 def _write_parquet(file: IO[bytes], heads: Sequence[str], rows: Iterator[Sequence[Any]]) -> int:

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..errors import GraphgrainError, InvalidFileError, InvalidParameterError
-from ..writing import check_output, is_standard_output, suffix_of, unwritable
+from ..writing import check_form, is_standard_output, unwritable
 from . import options as opt
 from .app import Interrupted, command
 from .console import answer, err, written
@@ -60,9 +60,7 @@ def predict(
     """
     if not 0 < interval < 1:
         raise InvalidParameterError(f"--interval is above 0 and below 1; got {interval:g}.")
-    check_output(output, "The table of predictions")
-    if suffix_of(output, ".csv") != ".csv":
-        raise InvalidParameterError(f"Predictions are written as .csv; got {str(output)!r}.")
+    check_form(output, "The table of predictions", (".csv",))
     from ..graphs.batch import counted
     from ..graphs.files.molecules import MoleculeFile
     from ..graphs.processes import progress_bar

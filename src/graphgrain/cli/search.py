@@ -18,22 +18,17 @@ from .tables import text_table
         "graphgrain search library.ggi queries.smi --min-similarity 0.7 --json",
         "graphgrain search mutag.ggi MUTAG -n 3",
         'graphgrain search library.ggi "c1ccncc1" --similarity containment --html found.html',
-    ]
+    ],
+    reads_data=True,
 )
 def search(
+    ctx: opt.Context,
     index: opt.Index,
     queries: opt.Queries,
     count: opt.Count = 10,
     min_similarity: opt.OptionalMinSimilarity = None,
     similarity: opt.Similarity = None,
     html: opt.Html = None,
-    target: opt.Target = None,
-    id: opt.Id = None,
-    smiles: opt.Smiles = None,
-    labels: opt.Labels = "",
-    errors: opt.Errors = "raise",
-    missing: opt.Missing = "raise",
-    view: opt.View = None,
     jobs: opt.Jobs = -1,
     as_json: opt.Json = False,
 ) -> None:
@@ -49,7 +44,7 @@ def search(
     from ..searching.graph_index import GraphIndex
     from .indexes import as_query_graphs
 
-    reading = opt.Reading(target, id, smiles, labels, errors, missing, view)
+    reading: opt.Reading = ctx.obj
     library = GraphIndex.open(index, n_jobs=jobs)
     graphs, names = as_query_graphs(library, queries, reading)
     ids, values, columns = library.search(
@@ -99,7 +94,4 @@ def _show(result: dict[str, Any], single: bool) -> None:
         and any(hit[name] not in ("", None) for hit in hits)
     ]
     rows = [(f"{hit['similarity']:.4f}", *(hit[name] for name in ("id", *names))) for hit in hits]
-    table = text_table(("similarity", "id", *names), rows, ("similarity",))
-    for column in table.columns[1:]:
-        column.overflow = "fold"
-    out().print(table)
+    out().print(text_table(("similarity", "id", *names), rows, ("similarity",)))

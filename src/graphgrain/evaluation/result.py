@@ -159,4 +159,5 @@ class Evaluation:
 
 def article(words: str) -> str:
     """Return words with their indefinite article."""
-    return f"{'an' if words[0] in 'aeiour' and words != 'roc auc' else 'a'} {words}"
+    spoken_with_vowel = words[0] in "aeiou" or words in ("f1", "r2", "rmse")
+    return f"{'an' if spoken_with_vowel else 'a'} {words}"

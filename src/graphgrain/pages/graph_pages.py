@@ -24,7 +24,7 @@ from ..graphs.drawing.common_part import differences
 from ..graphs.drawing.picture import MOST_VERTICES
 from ..kernels.bases.feature_kernel import FeatureKernel
 from ..templating import render
-from ..writing import atomic_write
+from ..writing import write_page
 
 #: Texts and addresses of links to other pages.
 Links = Sequence[tuple[str, str]]
@@ -261,8 +261,7 @@ def _write_cards(
         answers=answers,
         links=links,
     )
-    with atomic_write(path, "The page") as file:
-        file.write(text.encode())
+    write_page(path, text)
 
 
 def _picture(graph: GraphBatch, **options: Any) -> Markup:

@@ -20,7 +20,7 @@ import json
 import os
 from collections.abc import Iterator
 from functools import partial
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Unpack
 
@@ -265,6 +265,9 @@ def save_features(
         "smiles": smiles,
         **(options._asdict() if file else {}),
     }
+    first = list(islice(inputs, 1))
+    if file is not None and not first:
+        raise no_molecule(file.name)
     root = Path(folder).absolute()  # worker processes may have another working directory
     _begin(root, settings)
     template = None if file is None else file._replace(records=iter(()))
@@ -273,15 +276,13 @@ def save_features(
     total = 0
     try:
         with progress_bar(verbose, None) as bar:
-            for receipt in map_processes(finish, enumerate(inputs), n_jobs):
+            for receipt in map_processes(finish, enumerate(chain(first, inputs)), n_jobs):
                 unreadable.add(receipt["problems"])
                 receipts.append(receipt)
                 total += receipt["input_rows"]
                 bar.update(receipt["input_rows"])
     finally:
         unreadable.warn(total)
-    if file is not None and not total:
-        raise no_molecule(file.name)
     # shards of a formerly longer input, and temporary files of killed processes
     finished = {shard_name(number) for number in range(len(receipts))}
     for path in [*root.glob("shard-*.parquet"), *root.glob(".*.part")]:

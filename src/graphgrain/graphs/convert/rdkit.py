@@ -331,8 +331,11 @@ _CLOSURES = re.compile(r"\[[^\]]*\]|(%\d\d|%\(\d+\)|\d)")
 
 def rdkit() -> Any:
     """Import and return ``rdkit.Chem``."""
-    with needed("Molecules are read with RDKit", "'graphgrain[chem]'"):
+    try:
         from rdkit import Chem
+    except ImportError:
+        with needed("Molecules are read with RDKit", "'graphgrain[chem]'"):
+            raise
     return Chem
 
 
