@@ -461,3 +461,20 @@ def test_weights_in_dictionaries_are_noted_as_those_of_matrices():
         warnings.simplefilter("error")
         gg.from_grakel([[equal, labels]])
         gg.from_grakel([[nested, labels, dict.fromkeys(pairs, "x")]])
+
+
+@pytest.mark.parametrize("value", [3, None])
+@pytest.mark.parametrize(
+    "convert",
+    [
+        gg.from_adjacency,
+        gg.from_networkx,
+        gg.from_igraph,
+        gg.from_rdkit,
+        gg.from_smiles,
+        gg.from_grakel,
+    ],
+)
+def test_what_is_no_list_is_refused(convert, value):
+    with pytest.raises(gg.InvalidGraphError, match="A list of graphs is expected"):
+        convert(value)

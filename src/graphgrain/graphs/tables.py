@@ -71,6 +71,11 @@ def _is_column(x: Any) -> bool:
 def items_of(column: Any) -> list[Any]:
     """Return the values of a column, a Series or any other iterable."""
     listed = getattr(column, "to_pylist", None) or getattr(column, "to_list", None)
+    if listed is None and not (hasattr(column, "__iter__") or hasattr(column, "__getitem__")):
+        raise InvalidGraphError(
+            f"A list of graphs is expected; got {column!r} ({type(column).__name__}). Put a single "
+            "graph in a list."
+        )
     # list() would first ask for the number of items, and RDKit's SmilesMolSupplier ends then
     return listed() if listed is not None else [item for item in column]  # noqa: C416
 

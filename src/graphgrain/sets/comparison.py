@@ -481,6 +481,8 @@ def _summary(test: SetComparison) -> tuple[float, float, float]:
 def _column(name: str, values: Any, length: int) -> np.ndarray:
     """Return one value per graph as an array, or raise an error."""
     column = np.asarray(values)
+    if column.dtype == object:  # None, or values of several types, which cannot be ordered
+        column = column.astype(str)
     if column.shape != (length,):
         raise InvalidParameterError(
             f"{name} must have one value per graph ({length:,}); got the shape {column.shape}."

@@ -315,7 +315,7 @@ def is_from(x: Any, package: str) -> bool:
 
 def checked_items(items: Iterable[Any], right: Callable[[Any], bool], kind: str) -> list[Any]:
     """Return the items as a list; raise an error if one is not of the expected kind."""
-    listed = [item for item in items]  # noqa: C416 - see column_items
+    listed = items_of(items)
     for number, item in enumerate(listed):
         if not right(item):
             raise InvalidGraphError(f"Item {number} is not {kind}: {shown(item)}.")

@@ -13,6 +13,7 @@ import numpy as np
 
 from ...errors import InvalidGraphError, InvalidParameterError
 from ..batch import GraphBatch
+from ..tables import items_of
 from .parts import Part, as_columns, is_from, is_sequence, joined, requested, shown
 
 _READ_WEIGHTS = "from_adjacency(..., values='attributes') or values='labels' reads weights"
@@ -56,7 +57,7 @@ def from_adjacency(
     """
     if values not in (None, "labels", "attributes"):
         raise InvalidParameterError(f"values must be 'labels' or 'attributes'; got {values!r}.")
-    matrices = list(adjacency)
+    matrices = items_of(adjacency)
     label_lists = [None] * len(matrices) if labels is None else list(labels)
     if len(label_lists) != len(matrices):
         raise InvalidGraphError(
@@ -104,7 +105,9 @@ def from_grakel(graphs: Iterable[Any]) -> GraphBatch:
     >>> gg.from_grakel([water])
     GraphBatch(1 graph, 3 vertices, 2 edges, 2 vertex labels)
     """
-    return from_plain([_grakel_parts(graph) if is_grakel(graph) else graph for graph in graphs])
+    return from_plain(
+        [_grakel_parts(graph) if is_grakel(graph) else graph for graph in items_of(graphs)]
+    )
 
 
 def from_plain(items: Iterable[Any], *, direction: str = "ignore") -> GraphBatch:
