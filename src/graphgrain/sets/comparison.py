@@ -212,7 +212,7 @@ class SetComparison:
                 "possible."
             )
         elif self.neighbours.copies == self.sizes and self.p_value == 1.0:
-            verdict = f"{first} and {second} hold the same graphs, as far as the kernel can tell."
+            return [f"{first} and {second} hold the same graphs, as far as the kernel can tell."]
         elif self.p_value <= 0.05:
             verdict = f"{first} and {second} differ (p = {self.p_value:.2g})."
         else:

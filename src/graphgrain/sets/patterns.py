@@ -268,7 +268,7 @@ class PatternTable:
             variance += max(added * max(1.0, robust / plain if plain > 0 else 1.0), robust)
             centre += sign * mean
         half = 1.959964 * float(np.sqrt(variance))
-        return min(centre - half, effect), max(centre + half, effect)
+        return float(min(centre - half, effect)), float(max(centre + half, effect))
 
 
 def _pair(values: object) -> tuple[float, float]:
