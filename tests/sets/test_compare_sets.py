@@ -69,6 +69,19 @@ def test_permuted_statistics_equal_those_of_the_permuted_sets():
         assert statistics[column] == pytest.approx(mmd_by_hand((X @ X.T)[np.ix_(order, order)], 12))
 
 
+def test_kernels_have_weights_that_give_equal_variance_under_permutations(drugs):
+    graphs = drugs[0][::6]
+    kernels = [gg.WeisfeilerLehman(2), gg.ShortestPath(), gg.VertexHistogram()]
+    total = gg.compare_sets(graphs[:24], graphs[24:], kernel=kernels, permutations=9).total
+    second = np.arange(len(graphs)) >= 24
+    signs = signed_sets(second, np.arange(len(graphs)), 2000, 0)
+    deviations = [
+        term.weight * mmd_statistics(kernel.fit_transform(graphs), signs).std()
+        for term, kernel in zip(total.terms, kernels, strict=True)
+    ]
+    assert max(deviations) < 1.25 * min(deviations)
+
+
 def test_groups_are_permuted_as_wholes_and_pairs_exchanged():
     second = np.repeat([False, True], 12)
     units = np.repeat(np.arange(8), 3)

@@ -2,7 +2,7 @@
 
 By default, kernels are chosen from the graphs of both sets together, never from the set a graph is
 in, so that permuting the sets is a valid test. Each kernel has the weight that gives the same
-variance to its statistic under permutations: the inverse Frobenius norm of its centred matrix.
+variance to its statistic under permutations.
 """
 
 from __future__ import annotations
@@ -125,8 +125,8 @@ class WeightedSum:
                 kernel.set_params(output="gram", n_features=None)
             K = kernel.fit(seen).gram()
             weight = 1.0
-            if len(terms) > 1:  # statistics leave the similarity of a graph to itself out
-                spread = float(np.linalg.norm(_centred(K - np.diag(np.diagonal(K)))))
+            if len(terms) > 1:
+                spread = _spread(K)
                 weight = 1.0 / spread if spread > 1e-9 else 0.0
             self.matrix += weight * K
             fitted.append(FittedTerm(kernel, term.view, seen, weight))
@@ -171,10 +171,21 @@ class PairWeights(NamedTuple):
         return weights
 
 
-def _centred(K: np.ndarray) -> np.ndarray:
-    rows = K.mean(axis=0)
-    centred: np.ndarray = K - rows - rows[:, np.newaxis] + K.mean()
-    return centred
+def _spread(K: np.ndarray) -> float:
+    """Return the norm of the similarities of different graphs, with rows and columns centred.
+
+    The variance of the unbiased MMD² under permutations is proportional to its square. Sums leave
+    the similarity of a graph to itself out (U-centring; Székely and Rizzo, The Annals of Statistics
+    42, 2014), so that high similarities everywhere have no spread.
+    """
+    n = len(K)
+    if n < 4:
+        return 1.0
+    off = K - np.diag(np.diagonal(K))
+    rows = off.sum(axis=0) / (n - 2)
+    centred = off - rows - rows[:, np.newaxis] + off.sum() / ((n - 1) * (n - 2))
+    np.fill_diagonal(centred, 0.0)
+    return float(np.linalg.norm(centred))
 
 
 def _pattern_sums(similarity: str, matrix: csc_array, pairs: PairWeights) -> np.ndarray:
